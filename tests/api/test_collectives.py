@@ -183,3 +183,19 @@ def test_the_later_spelling_writes_into_what_it_is_given():
     np.testing.assert_array_equal(parts[0].asnumpy(), [2, 2, 2])
     assert distributed.all_reduce(tensor) is None
     np.testing.assert_array_equal(tensor.asnumpy(), [1, 1, 1])
+
+
+def test_what_others_need_is_refused_before_init(monkeypatch):
+    monkeypatch.setattr(_groups, "joined", False)
+    monkeypatch.setattr(_groups, "_alone", False)
+    monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "8")
+    monkeypatch.setenv("OMPI_COMM_WORLD_RANK", "3")
+    for ask in (communication.get_rank, communication.get_group_size, ops.AllReduce):
+        with pytest.raises(
+            RuntimeError, match=r"'init\(\)' has not been called in this one, rank 3 of the 8"
+        ):
+            ask()
+    monkeypatch.delenv("OMPI_COMM_WORLD_SIZE")
+    monkeypatch.setenv("RANK_SIZE", "8")  # by hand: it may mean anything
+    monkeypatch.setenv("RANK_ID", "3")
+    assert communication.get_rank() == 0

@@ -112,12 +112,17 @@ def test_a_signal_ends_all(folder, mpiexec, number):
     assert job.returncode == 128 + number
 
 
+def parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
 def test_the_death_of_the_launcher_or_of_msrun_ends_all(folder):
-    job = start(folder, "--join=True", "net.py", "sleep")
-    pids = wait_for_ranks(folder, 2)
-    os.kill(int(Path(f"/proc/{pids[0]}/stat").read_text().rpartition(")")[2].split()[1]), 9)
-    job.communicate(timeout=60)
-    assert job.returncode == 137
+    for whose in (parent, lambda rank: parent(parent(rank))):  # who waits for a rank, and mpiexec
+        job = start(folder, "--join=True", "net.py", "sleep")
+        os.kill(whose(wait_for_ranks(folder, 2)[0]), 9)
+        job.communicate(timeout=60)
+        assert job.returncode == 137
+        shutil.rmtree(folder / "logs")
     job = start(folder, "--join=True", "net.py", "sleep")
     wait_for_ranks(folder, 2)
     job.kill()

@@ -144,3 +144,18 @@ def test_without_a_master_the_others_say_where_it_must_be(folder, machines):
     ends = end([start(folder, machines[1], 1, "--cluster_time_out=1", "net.py")])
     assert ends[0][0] == 2
     assert "the msrun of the master must listen at 10.77.0.1:8200 within 1 s" in ends[0][2]
+
+
+def test_where_the_master_may_all_machines_begin_again(folder, machines):
+    script = (folder / "net.py").read_text().replace("rank == 1", "rank == 3")
+    script = script.replace(
+        "deed = sys", 'again = os.environ["MS_RESTART_COUNT"] != "0"\ndeed = sys'
+    )
+    script = script.replace("if deed: time.sleep(300)", "if not again: time.sleep(300)")
+    script = script.replace('deed == "exit" and', 'deed == "exit" and not again and')
+    (folder / "net.py").write_text(script)
+    master = start(folder, machines[0], 0, "--max_restarts=2", "net.py", "exit")
+    ends = end([master, start(folder, machines[1], 1, "net.py", "exit")])
+    assert [status for status, _, _ in ends] == [0, 0], ends
+    assert "started again, 1 of 2 times" in ends[0][2], ends
+    assert len(list(folder.glob("logs*/worker_*.start1.log"))) == 4

@@ -12,6 +12,7 @@ import mindspore as ms
 from mindspore import Parameter, Tensor, nn
 from mindspore.common import _boxes
 from mindspore.common._boxes import Layout
+from mindspore.parallel import unified_safetensors
 
 LAYOUTS = [
     Layout((1,), (-1, -1)),
@@ -89,9 +90,91 @@ def test_into_a_network(tmp_path):
         part, files, strategy, there, rank_id=0, return_param_dict=True
     )
     np.testing.assert_array_equal(found["w"].asnumpy(), WHOLE["w"][:6])
-    for refused in ("dec_key", "name_map", "unified_safetensors_dir", "dst_safetensors_dir"):
-        with pytest.raises(NotImplementedError, match=f"'{refused}' must be None"):
-            ms.load_distributed_checkpoint(part, files, strategy, there, **{refused: "x"})
+
+
+def _empty(*shape):
+    net = nn.Cell()
+    net.weight = Parameter(Tensor(np.zeros(shape, np.float32)), name="weight")
+    return net
+
+
+def test_a_folder_of_whole_parameters_with_other_names(tmp_path):
+    there = saved(tmp_path / "parts", LAYOUTS[3], "safetensors")
+    whole = str(tmp_path / "whole")
+    unified_safetensors(str(tmp_path / "parts"), there, whole)
+    strategy = {"weight": LAYOUTS[1]}
+    names = {"w": "weight"}
+    net = _empty(6, 24)
+    ms.load_distributed_checkpoint(
+        net, None, strategy, unified_safetensors_dir=whole, rank_id=1, name_map=names
+    )
+    np.testing.assert_array_equal(net.weight.asnumpy(), WHOLE["w"][6:])
+    to = tmp_path / "to"  # without a network: files of all processes
+    given = {"unified_safetensors_dir": whole, "dst_safetensors_dir": str(to), "name_map": names}
+    ms.load_distributed_checkpoint(None, None, strategy, **given)
+    for rank in range(2):
+        file = str(to / f"rank_{rank}" / "net.safetensors")
+        found = ms.load_checkpoint(file, format="safetensors")
+        np.testing.assert_array_equal(found["weight"].asnumpy(), WHOLE["w"][6 * rank :][:6])
+    ms.load_distributed_checkpoint(None, None, strategy, rank_id=1, output_format="ckpt", **given)
+    assert sorted(path.name for path in to.rglob("*.ckpt")) == ["net.ckpt"]
+    (tmp_path / "whole" / "param_name_map.json").write_text('{"other": "part0.safetensors"}')
+    with pytest.raises(ValueError, match="has no 'other'"):
+        ms.load_distributed_checkpoint(net, unified_safetensors_dir=whole)
+    (tmp_path / "whole" / "param_name_map.json").write_text("[[[")
+    with pytest.raises(ValueError, match="must hold the file of each parameter as JSON"):
+        ms.load_distributed_checkpoint(net, unified_safetensors_dir=whole)
+
+
+def test_files_with_a_key_and_other_names(tmp_path):
+    path, key = str(tmp_path / "net.ckpt"), b"0123456789abcdef"
+    ms.save_checkpoint([Parameter(Tensor(WHOLE["w"]), name="w")], path, enc_key=key)
+    net = _empty(12, 24)
+    ms.load_distributed_checkpoint(net, [path], dec_key=key, name_map={"w": "weight"})
+    np.testing.assert_array_equal(net.weight.asnumpy(), WHOLE["w"])
+
+
+def test_what_does_not_go_together_is_refused(tmp_path):
+    net, files = _empty(12, 24), ["a.ckpt"]
+    for error, text, arguments in (
+        (ValueError, "must be given, but got neither", {"network": None}),
+        (ValueError, "must be given, but got both", {"dst_safetensors_dir": "to"}),
+        (TypeError, "'dst_safetensors_dir' must be a str", {"dst_safetensors_dir": 3}),
+        (TypeError, "'name_map' must be a dict from names", {"name_map": {"w": 3}}),
+        (ValueError, "'format' must be", {"format": "onnx"}),
+        (ValueError, "must be None, but got both", {"unified_safetensors_dir": str(tmp_path)}),
+        (
+            ValueError,
+            "must have files that end with",
+            {"unified_safetensors_dir": str(tmp_path), "checkpoint_filenames": None},
+        ),
+    ):
+        with pytest.raises(error, match=text):
+            ms.load_distributed_checkpoint(
+                **{"network": net, "checkpoint_filenames": files, **arguments}
+            )
+
+
+def test_each_process_may_have_saved_the_whole(tmp_path):
+    layout = Layout((2,), (0, -1), (12, 24))
+    there = str(tmp_path / "layouts.json")
+    _boxes.write_layouts(there, {"weight": layout})
+    files = []
+    for rank in range(2):
+        files.append(str(tmp_path / f"rank_{rank}" / "net.ckpt"))
+        (tmp_path / f"rank_{rank}").mkdir()
+        ms.save_checkpoint([Parameter(Tensor(WHOLE["w"]), name="weight")], files[-1])
+    net = _empty(12, 24)
+    ms.load_distributed_checkpoint(net, files, None, there)
+    np.testing.assert_array_equal(net.weight.asnumpy(), WHOLE["w"])
+    ms.transform_checkpoints(str(tmp_path), str(tmp_path / "to"), "net", there)
+    found = ms.load_checkpoint(str(tmp_path / "to" / "rank_0" / "net0.ckpt"))
+    np.testing.assert_array_equal(found["weight"].asnumpy(), WHOLE["w"])
+    ms.save_checkpoint([Parameter(Tensor(WHOLE["w"][:5]), name="weight")], files[0])
+    with pytest.raises(
+        ValueError, match=r"must have the shape \(6, 24\) in the checkpoint of rank 0"
+    ):
+        ms.load_distributed_checkpoint(net, files, None, there)
 
 
 def test_segments(tmp_path):

@@ -57,3 +57,7 @@ def test_a_library_of_another_family():
     done = ranks.run("mistakes.py", 2, "none", MS_MPI_LIBRARY="/nowhere/libmpi.so")
     assert done.returncode != 0
     assert "For 'init', the MPI library '/nowhere/libmpi.so' does not open" in done.stderr
+
+
+def test_what_does_not_go_together():
+    ranks.passes("contradictions.py", 2)

@@ -53,6 +53,8 @@ bool UpdateRows(Module& module);
 // Sums over processes begin when what they add up is there, and are waited for where the first one
 // is needed, many of them together.
 bool StartSums(Module& module);
+// Of sums of which each process gets its rows: they are made where what they add up is made.
+bool ScatterEarly(Module& module);
 // Updates that only make new values of Parameters run when what they need is there, many of them as
 // one op.
 bool GroupUpdates(Module& module);

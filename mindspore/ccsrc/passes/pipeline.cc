@@ -113,6 +113,7 @@ class Pipeline {
     if (options_.has_kernel("Fused")) Apply("Fuse", Fuse);
     // What sums depend on may differ between processes that have pieces of other sizes, and they
     // must join the same ones.
+    if (!options_.parallel) Apply("ScatterEarly", ScatterEarly);
     if (options_.has_kernel("StartSum") && !options_.parallel) Apply("StartSums", StartSums);
     if (options_.has_kernel("UpdateGroup")) Apply("GroupUpdates", GroupUpdates);
     Check("after the fast stage", Level::kNoGradLeft);

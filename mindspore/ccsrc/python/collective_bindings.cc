@@ -34,8 +34,9 @@ void BindCollectives(py::module_& m) {
       "share_text",
       [](std::string text) {
         std::shared_ptr<Group> world = FindGroup(kWorld);
+        Announced announced(*world, {"a text"});  // who ends meanwhile is named
         auto size = static_cast<int64_t>(text.size());
-        world->Broadcast({"the length of a text"}, &size, sizeof(size), 0);
+        world->Broadcast({"its length"}, &size, sizeof(size), 0);
         text.resize(static_cast<size_t>(size));
         world->Broadcast({"a text"}, text.data(), size, 0);
         return text;

@@ -10,7 +10,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from mindspore import _core, _exit, _fusion, _parallel_settings, _paths, _settings, tuning
@@ -297,9 +297,21 @@ def set_auto_parallel_context(**kwargs) -> None:
         if name not in _parallel:
             raise _unknown("set_auto_parallel_context", name, _parallel)
         wanted |= _parallel_settings.checked(name, value)
+    _check_place("set_auto_parallel_context", wanted)
     _parallel.update(wanted)
     _planned = _parallel["parallel_mode"] in _AUTO
     _tell_runtime()
+
+
+def _check_place(function: str, settings: Mapping[str, Any]) -> None:
+    """Processes that have come together have their numbers."""
+    size = _joined.get("device_num", 1)
+    for name, value in _joined.items():
+        if size > 1 and settings.get(name, value) != value:
+            what = "number of processes" if name == "device_num" else "rank of this process"
+            raise ValueError(
+                f"For '{function}', '{name}' must be {value}, the {what}, but got {settings[name]}: leave it out, init() knows it."
+            )
 
 
 def planned() -> bool:
@@ -364,6 +376,7 @@ def _note_processes(rank: int, size: int) -> None:
         if _parallel[name] == _parallel_settings.DEFAULTS[name]:
             _parallel[name] = value
         _joined[name] = value
+    _check_place("init", _parallel)
     _tell_runtime()
 
 

@@ -69,6 +69,12 @@ def _parser() -> argparse.ArgumentParser:
         default=600,
         help="seconds for all processes to come; negative: without end",
     )
+    add(
+        "--max_restarts",
+        type=int,
+        default=0,
+        help="how often a job of which a process failed or was killed is started again; the script takes up its last checkpoint",
+    )
     add("--bind_core", type=_cores, default=False, help="gives each process cores of its own")
     add("--bind_numa", type=_cores, default=False, help="said to do nothing: bind_core does it")
     add("--sim_level", type=int, default=-1, help="refused: runs without devices")
@@ -128,6 +134,8 @@ def _check(args: Any) -> None:
         raise Refused(f"--master_port must be in [1024, 65535], but got {args.master_port}.")
     if args.cluster_time_out == 0:
         raise Refused("--cluster_time_out must not be 0.")
+    if args.max_restarts < 0:
+        raise Refused(f"--max_restarts must not be negative, but got {args.max_restarts}.")
     for name in ("sim_level", "sim_rank_id"):
         if getattr(args, name) != -1:
             raise Refused(f"--{name} must be left out: there are no devices to simulate.")

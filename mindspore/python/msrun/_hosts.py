@@ -215,12 +215,12 @@ class Master:
         if lines in self.agents:
             self.agents.remove(lines)
 
-    def finish(self, status: int) -> None:
-        """Tells all machines that the job has ended."""
+    def finish(self, status: int, restarts: int) -> None:
+        """Tells all machines that the job has ended; where it starts again, how often it may, so that they come again."""
+        self.listening.close()  # first: who comes again must not come to this one
         for machine in self.machines:
-            machine.send(status=status)
+            machine.send(status=status, restarts=restarts)
             machine.close()
-        self.listening.close()
 
 
 class Follower:
@@ -229,6 +229,7 @@ class Follower:
     def __init__(self, args: argparse.Namespace):
         self.args = args
         self.lines = self._join()
+        self.restarts = 0  # what the master says when the job has failed and starts again
         self.running: dict[int, subprocess.Popen] = {}
 
     def _join(self) -> Lines:
@@ -278,6 +279,7 @@ class Follower:
         """Does what the master says; the status of the job once it has ended."""
         for message in self._messages(seconds):
             if "status" in message:
+                self.restarts = int(message.get("restarts", 0))
                 return int(message["status"])
             if "run" in message:
                 self.running[message["run"]] = subprocess.Popen(

@@ -38,16 +38,17 @@ class _Ended(Exception):
 
 def run(args: argparse.Namespace) -> int:
     """Starts the processes; waits for them where that is asked for. The exit status."""
+    _grace()  # refuses
     mpiexec = _mpiexec.find()
     logs = _log_folder(args)
-    job = _job(args, mpiexec, logs)
+    job = _job(args, mpiexec, logs, 0)
     if args.join:
-        return job.run()
+        return _live(job)
     if os.fork() == 0:
         _go_to_the_background(logs / "scheduler.log")
         status = 1
         try:
-            status = job.run()
+            status = _live(job)
         except Refused as refused:
             print(f"msrun: {refused}", file=sys.stderr)
         except Exception:
@@ -59,13 +60,28 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _job(args: argparse.Namespace, mpiexec: _mpiexec.Mpiexec, logs: Path) -> _Job:
+def _live(job: _Job) -> int:
+    """Runs a job, and where it failed and may, again; the status of the last time."""
+    while True:
+        status = job.run()
+        if not job.again:
+            return status
+        count = job.count + 1
+        for log in sorted(job.logs.glob(f"{job.name}_*.log")):
+            if log.stem.removeprefix(f"{job.name}_").isdigit():
+                with contextlib.suppress(OSError):
+                    log.rename(log.with_name(f"{log.stem}.start{count}.log"))
+        print(f"msrun: the job is started again, {count} of {job.restarts} times.", file=sys.stderr)
+        job = _job(job.args, job.mpiexec, job.logs, count)
+
+
+def _job(args: argparse.Namespace, mpiexec: _mpiexec.Mpiexec, logs: Path, count: int) -> _Job:
     if args.local_worker_num == args.worker_num:
-        return _Main(args, mpiexec, logs, None)
+        return _Main(args, mpiexec, logs, count, None)
     listening = listen(args)
     if listening is None:
-        return _Part(args, mpiexec, logs)
-    return _Main(args, mpiexec, logs, Master(args, listening))
+        return _Part(args, mpiexec, logs, count)
+    return _Main(args, mpiexec, logs, count, Master(args, listening))
 
 
 def _go_to_the_background(log: Path) -> None:
@@ -113,8 +129,13 @@ def _take_port(address: str, wanted: int | None) -> tuple[int, socket.socket]:
 class _Job:
     """What is done for a job on each machine."""
 
-    def __init__(self, args: argparse.Namespace, mpiexec: _mpiexec.Mpiexec, logs: Path):
+    def __init__(self, args: argparse.Namespace, mpiexec: _mpiexec.Mpiexec, logs: Path, count: int):
         self.args, self.mpiexec, self.logs = args, mpiexec, logs
+        self.count = count  # how often it was started before
+        self.restarts = args.max_restarts
+        self.next_look = 0.0  # at what processes are there
+        self.told = False  # whether a process that failed was named
+        self.again = False  # whether it is to be started once more
         self.name = log_name(args)
         self.word = ""  # that only the processes of this job have in their environment
 
@@ -128,13 +149,15 @@ class _Job:
         self.surroundings = Surroundings(self.mpiexec.family)
         try:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+            if _asked:  # between two starts
+                raise _Ended(_asked[0])
             with open(self.logs / "scheduler.log", "ab") as log:
                 status = self.work(log)
         except _Ended as ended:
             status = 128 + ended.number
         finally:
             for number in _SIGNALS:
-                signal.signal(number, signal.SIG_IGN)
+                signal.signal(number, _note)
             self.end(status)
         return status
 
@@ -156,13 +179,31 @@ class _Job:
         self.surroundings.remove()
 
     def failure(self) -> int | None:
-        """The status of a process that failed here, where the launcher does not see to that."""
+        """The status of the first process that failed here."""
         failed = self.surroundings.failed
-        if not failed or not os.path.exists(failed):
+        rank, status = self._vanished(), str(128 + signal.SIGKILL)
+        if os.path.exists(failed):
+            rank, status = Path(failed).read_text().split()
+        if rank is None:
             return None
-        rank, status = Path(failed).read_text().split()
-        print(f"msrun: rank {rank} ended with status {status}.", file=sys.stderr)
+        if not self.told:
+            self.told = True
+            print(f"msrun: rank {rank} ended with status {status}.", file=sys.stderr)
         return int(status)
+
+    def _vanished(self) -> str | None:
+        """A rank of this machine of which nobody is left who could tell its status."""
+        now = time.monotonic()
+        if now < self.next_look:
+            return None
+        self.next_look = now + 1.0
+        failed = Path(self.surroundings.failed)
+        for file in failed.parent.glob(f"{failed.name}.*.pid"):
+            with contextlib.suppress(OSError):
+                number = file.read_text()
+                if not os.path.exists(f"/proc/{number}/stat") and file.exists():
+                    return file.name.split(".")[-2]
+        return None
 
 
 class _Main(_Job):
@@ -173,15 +214,20 @@ class _Main(_Job):
         args: argparse.Namespace,
         mpiexec: _mpiexec.Mpiexec,
         logs: Path,
+        count: int,
         master: Master | None,
     ):
-        super().__init__(args, mpiexec, logs)
+        super().__init__(args, mpiexec, logs, count)
         self.master = master
         self.word = secrets.token_hex(16)
         self.port, self.keeper = _take_port(args.master_addr, None if master else args.master_port)
         self.process: subprocess.Popen | None = None
+        self.grace_ends: float | None = None  # from when a process has failed
+        self.look_again = 0.0
         for rank in range(args.local_worker_num):  # those of a job before
             self._log(rank).unlink(missing_ok=True)
+        for log in logs.glob(f"{self.name}_*.start*.log") if count == 0 else ():
+            log.unlink(missing_ok=True)
 
     def _log(self, rank: int) -> Path:
         return self.logs / f"{self.name}_{rank}.log"
@@ -195,6 +241,7 @@ class _Main(_Job):
             _WATCH: f"{host}:{self.port}/{self.word}",
             "MS_SCHED_HOST": args.master_addr,
             "MS_SCHED_PORT": str((args.master_port or DEFAULT_PORT) if hosts else self.port),
+            "MS_RESTART_COUNT": str(self.count),
             "MS_TOPO_TIMEOUT": str(args.cluster_time_out if args.cluster_time_out > 0 else 10**8),
         }
         env = self.surroundings.environment(args, self.logs / self.name, of_job)
@@ -227,15 +274,26 @@ class _Main(_Job):
         return status
 
     def _status(self, process: subprocess.Popen) -> int | None:
+        failure = self.failure()
         if self.master:
             self.master.attend(0)
-            if self.master.failed is not None:
-                return self.master.failed
-        failure = self.failure()
-        if failure is not None or process.poll() is None:
-            return failure
-        code = process.returncode
+            failure = self.master.failed if failure is None else failure
+        if process.poll() is None:
+            return None if failure is None or self._may_go_on() else failure
+        code = process.returncode if failure is None else failure
         return code if code >= 0 else 128 - code
+
+    def _may_go_on(self) -> bool:
+        """Whether those that are left when one has failed may go on for now: who waits for others is told so, and has time to save."""
+        now = time.monotonic()
+        if self.grace_ends is None:
+            joined = os.path.exists(self.surroundings.joined)
+            self.grace_ends, self.look_again = now + (_grace() if joined else 0), now + 1.0
+        if now >= self.look_again and not self.master:
+            self.look_again = now + 1.0
+            if not _running_with(self.word):
+                return False
+        return now < self.grace_ends
 
     def _say_why(self, status: int) -> None:
         said = last_lines(self.logs / "scheduler.log", 12)
@@ -253,8 +311,9 @@ class _Main(_Job):
         super().end(status)
         if self.process is not None:
             self.process.wait()
+        self.again = bool(status) and not _asked and self.count < self.restarts
         if self.master:
-            self.master.finish(status)
+            self.master.finish(status, self.restarts if self.again else 0)
         self.keeper.close()
 
 
@@ -269,20 +328,28 @@ class _Part(_Job):
         env = self.surroundings.environment(
             self.args, self.logs / self.name, of_job, name="MSRUN_HERE"
         )
-        told = False
         while (status := follower.attend(0.05, env, log)) is None:
-            failure = None if told else self.failure()
+            failure = None if self.told else self.failure()
             if failure is not None:
-                told = True
                 follower.lines.send(failed=failure)
+        self.restarts, self.again = follower.restarts, follower.restarts > 0
         if status and self.args.join:
             print(f"msrun: the job ended with status {status}.", file=sys.stderr)
         return status
 
 
+_asked: list[int] = []  # the signals that asked for the end
+
+
 def _ask_for_the_end(number: int, frame: FrameType | None) -> NoReturn:
-    del frame
+    _note(number, frame)
     raise _Ended(number)
+
+
+def _note(number: int, frame: FrameType | None) -> None:
+    """While a job is ended: it is, but is not to be started again."""
+    del frame
+    _asked.append(number)
 
 
 def _end_with(parent: int) -> None:
@@ -303,5 +370,30 @@ def _processes_with(word: str) -> list[int]:
     return found
 
 
-def _is_dead(entry: Path) -> bool:
-    return (entry / "stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+def _running_with(word: str) -> list[int]:
+    """Those of them that are neither stopped nor of the launcher nor wait for a script of theirs."""
+    found = []
+    for number in _processes_with(word):
+        entry = Path("/proc", str(number))
+        with contextlib.suppress(OSError):
+            command = (entry / "cmdline").read_bytes()
+            if b"MSRUN_JOINED=" in (entry / "environ").read_bytes() and b"_rank.py" not in command:
+                if not _is_dead(entry, "TtZX"):
+                    found.append(number)
+    return found
+
+
+def _is_dead(entry: Path, states: str = "ZX") -> bool:
+    return (entry / "stat").read_text().rpartition(")")[2].split()[0] in states
+
+
+def _grace() -> float:
+    """How many seconds the others have, when one process has failed, to notice it and to save."""
+    text = os.environ.get("MSRUN_GRACE", "60")
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < float("inf"):
+        raise Refused(f"MSRUN_GRACE must be a number of seconds, but got {text!r}.")
+    return seconds

@@ -18,10 +18,12 @@ class Mpiexec(NamedTuple):
     family: str  # "openmpi" or "mpich"
 
     def command(self, processes: int) -> list[str]:
-        """The command line before the program that each process runs. Binding is done by the processes."""
+        """The command line before the program that each process runs. Binding is done by the processes, and msrun ends those that are
+        left when one has failed."""
         if self.family == "openmpi":
-            return [self.path, "-n", str(processes), "--oversubscribe", "--bind-to", "none"]
-        return [self.path, "-n", str(processes)]
+            wanted = ["--oversubscribe", "--bind-to", "none", "--enable-recovery"]
+            return [self.path, "-n", str(processes), *wanted]
+        return [self.path, "-disable-auto-cleanup", "-n", str(processes)]
 
     def on(self, hosts: str, agent: str, environment: dict[str, str]) -> list[str]:
         """What more the command line has where there are several machines, and the environment: `agent` is what is called in

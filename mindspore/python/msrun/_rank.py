@@ -71,8 +71,7 @@ def main() -> None:
         MS_ROLE="MS_WORKER",
         MS_WORKER_NUM=str(place.size),
     )
-    if job["failed"]:
-        _stay_until_it_ends(place.rank, job["failed"])
+    _stay_until_it_ends(place.rank, job["failed"])
     if job["bind"]:
         _bind(job["bind"], place.local_rank, place.local_size)
     command = job["command"]
@@ -84,18 +83,22 @@ def main() -> None:
 
 
 def _stay_until_it_ends(rank: int, failed: str) -> None:
-    """Returns in a child, which becomes the script. The launcher does not end a job where a process of it fails: so it is
-    written into a file, which msrun looks for."""
+    """Returns in a child, which becomes the script. Where that fails it is written into a file, which msrun looks for: the launcher is to
+    leave the others alone, who may have something to save."""
     child = os.fork()
     if child == 0:
         _end_with_the_launcher()
         return
+    here = f"{failed}.{rank}.pid"  # while it is there, this process is to be, too
+    _tell(here, str(os.getpid()))
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
         signal.signal(number, lambda n, _: os.kill(child, n))
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     status = code if code >= 0 else 128 - code
     if status:
         _tell(failed, f"{rank} {status}\n")
+    with contextlib.suppress(OSError):
+        os.unlink(here)
     os._exit(status)
 
 

@@ -29,8 +29,9 @@ class Surroundings:
         self.prefix = f"msrun-{os.getpid()}-"  # so that folders of jobs that were killed are known
         self.scratch = tempfile.mkdtemp(prefix=self.prefix)
         self.folders = [self.scratch]
-        # A file that is there once a process has failed; none where the launcher sees to that.
-        self.failed = os.path.join(self.scratch, "failed") if family == "mpich" else ""
+        # A file that is there once a process has failed, and one once this machine's have come together with all others.
+        self.failed = os.path.join(self.scratch, "failed")
+        self.joined = os.path.join(self.scratch, "joined")
 
     def environment(
         self, args: argparse.Namespace, log: Path, of_job: dict[str, str], name: str = "MSRUN_JOB"
@@ -47,7 +48,7 @@ class Surroundings:
             "log": str(log),
             "bind": args.bind_core,
             "failed": self.failed,
-            "set": {"TMPDIR": env.get("TMPDIR"), **here},
+            "set": {"TMPDIR": env.get("TMPDIR"), "MSRUN_JOINED": self.joined, **here},
         }
         # Files of the launcher go where they are found again.
         return {**env, **here, **of_job, "TMPDIR": self.scratch, name: json.dumps(job)}

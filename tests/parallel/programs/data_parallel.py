@@ -131,14 +131,10 @@ def by_cell(net):
 
 def by_hand(net):
     """A loop of the user's own: gradients from a function, and a reducer."""
-    from mindspore.nn.wrap.cell_wrapper import share_parameters
-
     loss_fn = nn.CrossEntropyLoss()
     optimizer = nn.Adam(net.trainable_params(), 0.01)
     parallel = ms.get_auto_parallel_context("parallel_mode") == "data_parallel"
-    reducer = nn.DistributedGradReducer(optimizer.parameters, mean=True) if parallel else None
-    if parallel:
-        share_parameters(net)
+    reducer = nn.DistributedGradReducer(optimizer.parameters) if parallel else None
     net.set_train()
     grad = ms.value_and_grad(lambda x, y: loss_fn(net(x), y), None, optimizer.parameters)
 

@@ -43,8 +43,8 @@ def build(name):
     return net, OPTIMIZERS[name](net.trainable_params())
 
 
-def trained(name, divided, by_hand):
-    settings(divided)
+def trained(name, divided, by_hand, level="level1"):
+    settings(divided, optimizer_level=level)
     net, optimizer = build(name)
     loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
     whole = nn.WithLossCell(net, loss)
@@ -72,7 +72,8 @@ def same_losses():
         for name in OPTIMIZERS:
             for by_hand in (False, True):
                 alone, weights, undivided = trained(name, False, by_hand)
-                parts, mine, optimizer = trained(name, True, by_hand)
+                level = "level1" if by_hand else "level2"
+                parts, mine, optimizer = trained(name, True, by_hand, level)
                 np.testing.assert_allclose(parts, alone, rtol=1e-6, err_msg=name)
                 for one, other in zip(weights, mine):
                     np.testing.assert_allclose(one, other, rtol=1e-6, err_msg=name)
@@ -106,6 +107,22 @@ def checkpoints(folder, integrated):
         np.testing.assert_allclose(other, losses[0], rtol=1e-5)
 
 
+def uneven_batches():
+    """Rows of gradients are weighed as whole ones where a process has fewer samples."""
+    found = []
+    for level in ("level1", "level2", "level3"):
+        settings(True, optimizer_level=level)
+        ms.set_context(mode=ms.GRAPH_MODE)
+        net, optimizer = build("Momentum")
+        loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+        data = NumpySlicesDataset((x[:29], y[:29]), ["x", "y"], shuffle=False).batch(4)
+        Model(net, loss, optimizer).train(2, data)
+        found.append([p.asnumpy() for p in net.get_parameters()])
+    for other in found[1:]:
+        for one, two in zip(found[0], other):
+            np.testing.assert_allclose(one, two, rtol=1e-6)
+
+
 def wrong_settings():
     for config, text in (
         (
@@ -133,6 +150,7 @@ def wrong_settings():
 same_losses()
 for integrated in (True, False):
     checkpoints(sys.argv[1], integrated)
+uneven_batches()
 wrong_settings()
 ops.Barrier()()
 print("all is well", flush=True)

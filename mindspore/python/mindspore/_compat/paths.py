@@ -70,7 +70,8 @@ NAMES: dict[str, dict[str, str]] = {
         "mindspore.ops.composite": "clip_by_global_norm clip_by_value"
     },
     "mindspore.parallel.checkpoint_transform": {
-        "mindspore.train._reslice": "build_searched_strategy load_distributed_checkpoint load_segmented_checkpoints "
+        "mindspore.train._distributed_load": "load_distributed_checkpoint",
+        "mindspore.train._reslice": "build_searched_strategy load_segmented_checkpoints "
         "merge_sliced_parameter rank_list_for_transform transform_checkpoint_by_rank transform_checkpoints",
         "mindspore.train._strategy_files": "merge_pipeline_strategys restore_group_info_list sync_pipeline_shared_parameters",
         "mindspore.parallel.strategy": "set_op_strategy_config",

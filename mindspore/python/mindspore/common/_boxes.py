@@ -27,7 +27,7 @@ class Layout(NamedTuple):
         dev_matrix: the processes, row by row, as an array of this shape.
         tensor_map: for each axis of the tensor, the axis of the array along which it is cut, counted from the last, 0; -1: it is
             whole; a tuple: it is cut along several, one after the other.
-        shape: of the whole tensor, where parts are not all of one size.
+        shape: of the whole tensor; None: as many parts of one size as there are.
     """
 
     dev_matrix: tuple[int, ...]

@@ -4,6 +4,7 @@ those that were started with it. All that is asked about groups is asked here; w
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import socket
 import sys
@@ -37,6 +38,7 @@ class Member(NamedTuple):
 _world = _World()
 _made: dict[str, tuple[int, ...]] = {}
 joined = False
+_alone = False  # nobody has started others beside this process
 
 
 def join(function: str) -> None:
@@ -79,6 +81,11 @@ def _start(place: Launched) -> Any:
             host = "127.0.0.1" if local_size == size else socket.gethostname()
             address = _core.share_text(_watch.listen(host) if rank == 0 else "")
         _watch.join(rank, size, address)
+        if mark := os.environ.get(
+            "MSRUN_JOINED"
+        ):  # from now on each hears what becomes of the others
+            with contextlib.suppress(OSError), open(mark, "w"):
+                pass
     return facts
 
 
@@ -94,10 +101,26 @@ def _leave_at_the_end() -> None:
     sys.excepthook = note
 
     def leave() -> None:
-        if not failed and os.getpid() == process:  # the child of a fork has not joined anybody
+        lost = failed or _watch.somebody_is_lost  # who is gone is not waited for
+        if not lost and os.getpid() == process:  # the child of a fork has not joined anybody
             _core.leave_processes()
 
     atexit.register(leave)
+
+
+def require_joined(function: str) -> None:
+    """An error where several processes were started, but have not come together: each would go on as if it were alone."""
+    global _alone
+    if joined or _alone or _world.size > 1:
+        return
+    place = launched()
+    # Who sets RANK_SIZE by hand may mean anything by it.
+    if place.size > 1 and (place.family or place.launcher == "srun"):
+        raise RuntimeError(
+            f"For '{function}', the processes must have come together, but 'init()' has not been called in this one, rank {place.rank} of "
+            f"the {place.size} that {place.launcher} has started: call mindspore.communication.init() at the begin of the script."
+        )
+    _alone = True
 
 
 def world_rank() -> int:
@@ -113,7 +136,10 @@ def world_size() -> int:
 def have_the_same() -> bool:
     """Whether there are several processes, which have the same parameters after each step."""
     mode = context.get_auto_parallel_context("parallel_mode")
-    return _world.size > 1 and (mode in DATA_PARALLEL_MODES or context.planned())
+    if not (mode in DATA_PARALLEL_MODES or context.planned()):
+        return False
+    require_joined(f"parallel_mode='{mode}'")
+    return _world.size > 1
 
 
 def writes_for_all() -> bool:
@@ -131,6 +157,7 @@ def local_ranks(group: object, function: str) -> tuple[int, int]:
 
 def ranks_of(group: object, function: str) -> tuple[int, ...]:
     """The members of a group by their numbers in the world."""
+    require_joined(function)
     if group is None:
         return tuple(range(_world.size))
     if not isinstance(group, str):
@@ -176,6 +203,7 @@ def rank_in(group: object, rank: object, function: str, name: str) -> int:
 
 def make(group: object, ranks: object) -> None:
     """Makes a group of processes of the world. Its members wait for each other; of others, it is known by name alone."""
+    require_joined("create_group")
     if not isinstance(group, str) or not group:
         raise TypeError(f"For 'create_group', 'group' must be a non-empty str, but got {group!r}.")
     if not isinstance(ranks, list) or not ranks or not all(type(r) is int for r in ranks):

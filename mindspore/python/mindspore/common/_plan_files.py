@@ -33,7 +33,7 @@ def write(graph: Any, mesh: Mesh, rank: int) -> None:
     if path:
         alone = context.get_auto_parallel_context("strategy_ckpt_config")["only_trainable_params"]
         kept = {
-            p.name: kept_layout(text, mesh, p.shape)
+            p.name: kept_layout(text, mesh, p.shape)._replace(shape=tuple(p.shape))
             for p, text in named
             if p.requires_grad or not alone
         }

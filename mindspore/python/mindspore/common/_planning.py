@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mindspore import _core, context, log
-from mindspore.common import _layouts, _plan_files
+from mindspore.common import _groups, _layouts, _plan_files
 from mindspore.common._layouts import Layout, Mesh
 
 _MODES = {
@@ -205,6 +205,8 @@ def tracing(planning: Planning | None) -> Iterator[None]:
 
 def current(whole: bool = False) -> Planning | None:
     """The settings of a compilation that begins now; None: it is not divided."""
+    if context.planned():
+        _groups.require_joined(context.get_auto_parallel_context("parallel_mode"))
     return Planning(whole) if on() else None
 
 

@@ -15,6 +15,7 @@ from mindspore import _core
 _TIMEOUT, _TIMEOUT_DEFAULT = "MS_COMM_TIMEOUT", 60.0
 _JOIN, _JOIN_DEFAULT = "MS_TOPO_TIMEOUT", 600.0
 _hooked = False
+somebody_is_lost = False  # of the other ranks, when this process ended
 
 
 def listen(host: str = "127.0.0.1") -> str:
@@ -31,6 +32,12 @@ def join(rank: int, size: int, address: str) -> None:
 
 def leave() -> None:
     """Says farewell to the other ranks; nothing where this process has not joined them."""
+    global somebody_is_lost
+    if _core.watch.joined():
+        try:
+            _core.watch.check()
+        except RuntimeError:
+            somebody_is_lost = True
     _core.watch.leave()
 
 

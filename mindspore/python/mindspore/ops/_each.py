@@ -58,9 +58,21 @@ def of_each(values: Any, count: int) -> tuple:
 
 
 def own_rows(gradients: Any, rows: tuple) -> tuple:
-    """Of each gradient the rows from `begin` to `end`, or all where there are none."""
+    """Of each gradient the rows from `begin` to `end`, or all where there are none, or where it has no others."""
     pairs = zip(gradients, rows)
-    return tuple(g if own is None else g[own.begin : own.end] for g, own in pairs)
+    return tuple(
+        g if own is None or g.shape[0] != own.all else g[own.begin : own.end] for g, own in pairs
+    )
+
+
+def rows_of_sums(gradients: Any, rows: tuple) -> tuple:
+    """The sums of gradients over processes: of each its rows, or all where there are none. Those that are cut are
+    added up in the order in which a backward pass makes them."""
+    sums: list[Any] = [None] * len(rows)
+    for i in reversed(range(len(rows))):
+        if rows[i] is not None:
+            sums[i] = _exchange.reduce_scatter(gradients[i], "sum", rows[i].at)
+    return tuple(sums)
 
 
 def take_rows(parts: tuple, weights: tuple, rows: tuple) -> None:

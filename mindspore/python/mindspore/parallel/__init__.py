@@ -23,7 +23,6 @@ _LATER = {
     **dict.fromkeys(
         (
             "build_searched_strategy",
-            "load_distributed_checkpoint",
             "load_segmented_checkpoints",
             "merge_sliced_parameter",
             "rank_list_for_transform",
@@ -44,6 +43,7 @@ _LATER = {
         ),
         "mindspore.train._strategy_files",
     ),
+    "load_distributed_checkpoint": "mindspore.train._distributed_load",
     "parameter_broadcast": "mindspore.parallel._same_slices",
     "set_op_strategy_config": "mindspore.parallel.strategy",
     "explain": "mindspore.parallel._explain",

@@ -43,9 +43,9 @@ from mindspore.train.metrics import *
 from mindspore.train.metrics import __all__ as _metric_names
 from mindspore.train.model import Model
 from mindspore.train._names import name_map
+from mindspore.train._distributed_load import load_distributed_checkpoint
 from mindspore.train._reslice import (
     build_searched_strategy,
-    load_distributed_checkpoint,
     load_segmented_checkpoints,
     merge_sliced_parameter,
     rank_list_for_transform,

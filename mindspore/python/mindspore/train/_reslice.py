@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mindspore.common import _boxes, _groups
+from mindspore.common import _boxes
 from mindspore.common._boxes import Layout
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
@@ -105,12 +105,31 @@ def _moved(
             raise ValueError(
                 f"The parameter '{name}' of shape {part} must have the axes of its layout, but that is for {len(layout.tensor_map)}."
             )
+    if source is not None and source.shape == part:
+        source = None  # each has saved all of it
     shape = part if source is None else source.whole(part)
+    if source is not None:
+        _check_parts(name, parts, source, shape)
     full = tuple((0, size) for size in shape)
     held = [(full if source is None else source.box(r, shape), read) for r, read in parts]
     box = full if target is None else target.box(rank, shape)
     array = _boxes.assembled(f"The parameter '{name}'", box, held, like.asnumpy().dtype)
     return Parameter(Tensor(array, like.dtype), name=name, requires_grad=like.requires_grad)
+
+
+def _check_parts(
+    name: str,
+    parts: Sequence[tuple[int, Callable[[], np.ndarray]]],
+    source: Layout,
+    shape: tuple[int, ...],
+) -> None:
+    for rank, read in parts:
+        wanted = tuple(end - begin for begin, end in source.box(rank, shape))
+        if read().shape != wanted:
+            raise ValueError(
+                f"The parameter '{name}' of shape {shape} must have the shape {wanted} in the checkpoint of rank {rank}, as its layout "
+                f"says, but has {read().shape}."
+            )
 
 
 def build_searched_strategy(strategy_filename: str) -> Layouts:
@@ -234,12 +253,20 @@ def _format_of(op: str, path: str) -> str:
 
 
 def transformed(
-    op: str, rank: int, files: dict[int, str], source: Layouts, target: Layouts
+    op: str, rank: int, files: dict[int, str], source: Layouts, target: Layouts, **reading: Any
 ) -> dict[str, Any]:
-    """The parameters of a process in another layout."""
+    """The parameters of a process in another layout; `reading` is for load_checkpoint."""
     loaded = {
-        r: serialization.load_checkpoint(f, format=_format_of(op, f)) for r, f in files.items()
+        r: serialization.load_checkpoint(f, format=_format_of(op, f), **reading)
+        for r, f in files.items()
     }
+    return regrouped(op, rank, loaded, source, target)
+
+
+def regrouped(
+    op: str, rank: int, loaded: dict[int, dict[str, Any]], source: Layouts, target: Layouts
+) -> dict[str, Any]:
+    """What a process has of the values of others, by their ranks, in another layout."""
     names = list(dict.fromkeys(name for values in loaded.values() for name in values))
     if (source or target) and not any(name in source or name in target for name in names):
         raise ValueError(
@@ -328,71 +355,6 @@ def files_of_ranks(
     return found
 
 
-def load_distributed_checkpoint(
-    network: Any,
-    checkpoint_filenames: Sequence[str] | None = None,
-    predict_strategy: Any = None,
-    train_strategy_filename: str | None = None,
-    strict_load: bool = False,
-    dec_key: Any = None,
-    dec_mode: str = "AES-GCM",
-    format: str = "ckpt",
-    unified_safetensors_dir: str | None = None,
-    dst_safetensors_dir: str | None = None,
-    rank_id: int | None = None,
-    output_format: str = "safetensors",
-    name_map: dict | None = None,
-    max_process_num: int = 64,
-    return_param_dict: bool = False,
-) -> Any:
-    """Load the checkpoints of several processes into the network of this one.
-
-    Args:
-        network: the network.
-        checkpoint_filenames: the files, in the order of the processes.
-        predict_strategy: the layouts of the network by name, or their file; None: it has all.
-        train_strategy_filename: the layouts of the checkpoints; None: the setting `strategy_ckpt_load_file`.
-        strict_load: see load_param_into_net.
-        dec_key: must be None: encrypted files are loaded one by one.
-        dec_mode, format, output_format, max_process_num: accepted; names of files say their formats.
-        unified_safetensors_dir, dst_safetensors_dir, name_map: must be None.
-        rank_id: the process whose parts of `predict_strategy` are loaded; None: this one.
-        return_param_dict: whether the parameters are returned.
-    """
-    op = "load_distributed_checkpoint"
-    del dec_mode, format, output_format, max_process_num
-    unavailable = {
-        "dec_key": dec_key,
-        "unified_safetensors_dir": unified_safetensors_dir,
-        "dst_safetensors_dir": dst_safetensors_dir,
-        "name_map": name_map,
-    }
-    for name, value in unavailable.items():
-        if value is not None:
-            raise NotImplementedError(f"For '{op}', '{name}' must be None: it is not available.")
-    if not isinstance(checkpoint_filenames, (list, tuple)) or not checkpoint_filenames:
-        raise TypeError(
-            f"For '{op}', 'checkpoint_filenames' must be a list of files, but got {checkpoint_filenames!r:.100}."
-        )
-    train = train_strategy_filename or (
-        serialization.context.get_auto_parallel_context("strategy_ckpt_load_file") or None
-    )
-    if train is None and len(checkpoint_filenames) > 1:
-        raise ValueError(
-            f"For '{op}', 'train_strategy_filename' must be given, as there are {len(checkpoint_filenames)} files."
-        )
-    source = _boxes.read_layouts(op, train)
-    if isinstance(predict_strategy, dict):
-        target = {n: _boxes.layout_of(op, n, v) for n, v in predict_strategy.items()}
-    else:
-        target = _boxes.read_layouts(op, predict_strategy)
-    own = _groups.world_rank() if rank_id is None and target else rank_id or 0
-    _check_rank(op, own, target)
-    values = transformed(op, own, dict(enumerate(checkpoint_filenames)), source, target)
-    serialization.load_param_into_net(network, values, strict_load)
-    return values if return_param_dict else None
-
-
 def load_segmented_checkpoints(
     ckpt_file_dir: str,
     net: Any = None,
@@ -436,7 +398,6 @@ def load_segmented_checkpoints(
 
 __all__ = [
     "build_searched_strategy",
-    "load_distributed_checkpoint",
     "load_segmented_checkpoints",
     "merge_sliced_parameter",
     "rank_list_for_transform",

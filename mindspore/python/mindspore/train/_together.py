@@ -55,10 +55,20 @@ class Together:
         self.apart = joint and not _planning.on()
         self.counts = np.ones(1)  # samples of the step, by rank
         self.rank = _groups.world_rank() if joint else 0
-        self._uneven = []
+        self._cells: list[nn.Cell] = []
         if joint and isinstance(network, nn.Cell):
-            cells = [cell for _, cell in network.cells_and_names()]
-            self._uneven = [c for c in cells if isinstance(c, Uneven)]
+            self._cells = [cell for _, cell in network.cells_and_names()]
+        self._uneven = [cell for cell in self._cells if isinstance(cell, Uneven)]
+
+    def require_sums(self, op: str) -> None:
+        """An error where a step was made before the mode was set: it would train each process for itself."""
+        steps = [cell for cell in self._cells if isinstance(cell, nn.TrainOneStepCell)]
+        sums = any(isinstance(cell, nn.DistributedGradReducer) for cell in self._cells)
+        if self.apart and steps and not sums:
+            raise RuntimeError(
+                f"For '{op}', the step must be made in the parallel mode that it runs in, but the mode was set after the Model or its "
+                f"{type(steps[0]).__name__}, so gradients would not be added up: call set_auto_parallel_context before."
+            )
 
     def gather(self, value: Any) -> list[Any]:
         """The values of all processes."""

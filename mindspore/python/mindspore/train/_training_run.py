@@ -57,6 +57,7 @@ class TrainingRun:
         self.feed = Feed("Model.train", dataset)
         model._divided_by_user = self.feed.joint and not self.feed.divides
         self.together = Together(model._train_network, _groups.have_the_same())
+        self.together.require_sums("Model.train")
         self.batches = self.feed.get_dataset_size()
         if self.batches == 0:
             raise ValueError(

@@ -37,6 +37,7 @@ class Rows(NamedTuple):
 
 class _Wish(NamedTuple):
     threshold: int  # bytes from which on a parameter is divided
+    gradients: bool  # whether gradients are divided, too
     at: Member
 
 
@@ -48,18 +49,18 @@ def wish(cls: type) -> _Wish | None:
         return None
     if not _groups.have_the_same():
         return None
-    threshold = _checked(context.get_auto_parallel_context("parallel_optimizer_config"))
+    threshold, gradients = _checked(context.get_auto_parallel_context("parallel_optimizer_config"))
     if cls.__name__ in _WHOLE or not cls.__module__.startswith("mindspore.nn.optim."):
         log.warn_once(
             f"undivided {cls.__name__}",
             f"The states of the optimizer '{cls.__name__}' are whole in each process: its steps may look at whole parameters.",
         )
         return None
-    return _Wish(threshold * _KILOBYTE, _groups.member(None, cls.__name__))
+    return _Wish(threshold * _KILOBYTE, gradients, _groups.member(None, cls.__name__))
 
 
-def _checked(config: dict[str, Any]) -> int:
-    """The threshold that `parallel_optimizer_config` says, in KB; what it asks for and is not done is said."""
+def _checked(config: dict[str, Any]) -> tuple[int, bool]:
+    """The threshold that `parallel_optimizer_config` says, in KB, and whether gradients are divided; what is not done is said."""
     threshold = config.get("parallel_optimizer_threshold", 64)
     if type(threshold) is not int or threshold < 0:
         raise ValueError(
@@ -76,11 +77,13 @@ def _checked(config: dict[str, Any]) -> int:
             f"For '{_SETTER}', 'optimizer_weight_shard_size' must be -1 or the number of processes, {_groups.world_size()}, but got "
             f"{sizes!r}."
         )
-    if level != "level1" or config.get("gradient_accumulation_shard"):
+    if level == "level3":
         log.warn_once(
-            "optimizer level", "States of optimizers are divided, gradients and weights are whole."
+            "optimizer level",
+            "States of optimizers and gradients are divided, weights are whole in each process: 'level3' needs "
+            "parallel_mode='semi_auto_parallel', which divides them, too.",
         )
-    return threshold
+    return threshold, level != "level1" or bool(config.get("gradient_accumulation_shard"))
 
 
 def _part(parameter: Parameter, wished: _Wish) -> Parameter:
@@ -136,6 +139,7 @@ def build(face: Any, wished: _Wish, init: Callable, params: list[Any], rest: Any
         if whole[id(own)] is not own:
             inner._params.pop(own.name)
     _become(face, inner, tuple(whole[id(own)] for own in inner.parameters))
+    vars(face)["_takes_rows"] = wished.gradients
 
 
 def _become(face: Any, inner: Any, weights: tuple[Parameter, ...]) -> None:
@@ -165,6 +169,12 @@ class _Face(Cell):
     construct.is_compiled_update = True  # type: ignore[attr-defined]
 
 
+def rows_of_gradients(optimizer: Any) -> tuple[Rows | None, ...]:
+    """For each gradient the rows of it that are enough for an optimizer; empty: it asks for whole ones."""
+    facts = vars(optimizer)
+    return facts["_own"] if facts.get("_takes_rows") else ()
+
+
 def whole_state(value: Any) -> Any:
     """A state with the rows of all processes, which all call this in the same order; other values are whole."""
     rows = vars(value).get("own_rows") if isinstance(value, Parameter) else None
@@ -181,4 +191,4 @@ def rows_of_state(target: Parameter, value: Any) -> Any:
     return Parameter(value.value()[rows.begin : rows.end].copy(), name=target.name)
 
 
-__all__ = ["Rows", "build", "rows_of_state", "whole_state", "wish"]
+__all__ = ["Rows", "build", "rows_of_gradients", "rows_of_state", "whole_state", "wish"]

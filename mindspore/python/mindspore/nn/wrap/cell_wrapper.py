@@ -13,8 +13,8 @@ from mindspore.common.parameter import Parameter, ParameterTuple
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
 from mindspore.nn.layer.basic import Identity
-from mindspore.nn.wrap.grad_reducer import DistributedGradReducer
-from mindspore.ops import _exchange
+from mindspore.nn.optim._divided import rows_of_gradients
+from mindspore.nn.wrap.grad_reducer import DistributedGradReducer, share_parameters
 
 
 class WithLossCell(Cell):
@@ -164,8 +164,13 @@ class TrainOneStepCell(Cell):
         self.parallel_mode = str(context.get_auto_parallel_context("parallel_mode"))
         self.reducer_flag = self.parallel_mode in _groups.DATA_PARALLEL_MODES
         if self.reducer_flag:
-            self.grad_reducer = make_reducer(self.weights)
-            share_parameters(self.network)
+            self.grad_reducer = reducer = DistributedGradReducer(self.weights)
+            # What somebody else may look at stays whole.
+            if type(self).construct is TrainOneStepCell.construct and not return_grad:
+                reducer.rows = rows_of_gradients(optimizer)
+            trained = {id(weight) for weight in self.weights}
+            others = [p for p in self.network.get_parameters() if id(p) not in trained]
+            share_parameters(others, _groups.member(None, "parameter_broadcast"))
 
     def construct(self, *inputs: Any) -> Any:
         """Run the step."""
@@ -180,22 +185,6 @@ class TrainOneStepCell(Cell):
         if self.return_grad:
             return loss, dict(zip(self.weights_name, grads))
         return loss
-
-
-def make_reducer(parameters: Any) -> DistributedGradReducer:
-    """The reducer that the context asks for."""
-    mean = context.get_auto_parallel_context("gradients_mean")
-    degree = context.get_auto_parallel_context("device_num")
-    return DistributedGradReducer(parameters, mean, degree)
-
-
-def share_parameters(network: Cell) -> None:
-    """Gives all processes the parameters of the first: each has drawn its own where no seed is set."""
-    at = _groups.member(None, "parameter_broadcast")
-    if at.size > 1:
-        for parameter in network.get_parameters():
-            parameter.init_data()
-            parameter.set_data(_exchange.broadcast(parameter.value(), 0, at))
 
 
 class WithEvalCell(Cell):
