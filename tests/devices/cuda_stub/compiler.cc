@@ -9,6 +9,7 @@
 #include <regex>
 #include <sstream>
 
+#include "emulator.h"  // part of what is compiled
 #include "stub.h"
 
 using namespace stub;  // NOLINT: this file is about nothing else
@@ -40,11 +41,10 @@ std::string WithCallers(const std::string& source) {
     text += fmt::format("MS_EMULATED_KERNEL({})\n", (*it)[1].str());
     names += fmt::format("\"{}\", ", (*it)[1].str());
   }
-  size_t first = source.find("extern \"C\" __global__");
-  std::string own = first == std::string::npos ? "" : source.substr(first);
-  bool barriers = own.find("__sync") != std::string::npos ||
-                  own.find("__shfl") != std::string::npos ||
-                  own.find("JoinGroup") != std::string::npos;
+  // The prelude defines JoinGroup, where the barriers are: whoever uses it names it again.
+  size_t defined = source.find("JoinGroup");
+  bool barriers = defined != std::string::npos &&
+                  source.find("JoinGroup", defined + 1) != std::string::npos;
   return text + fmt::format("extern \"C\" {{\nextern const char* const emulated_names[];\n"
                             "const char* const emulated_names[] = {{{}0}};\n"
                             "extern const int emulated_barriers;\n"
@@ -77,7 +77,11 @@ int CompileHere(Program& program) {
 
 }  // namespace
 
-STUB_ENTRY nvrtcVersion(int* major, int* minor) { return *major = 13, *minor = 0, 0; }
+// Another stub is another version: what one has compiled is of no use to the next.
+STUB_ENTRY nvrtcVersion(int* major, int* minor) {
+  *minor = static_cast<int>(std::hash<std::string>{}(__DATE__ __TIME__) % 1000000);
+  return *major = 13, 0;
+}
 STUB_ENTRY nvrtcCreateProgram(void** program, const char* source, const char*, int headers,
                               const char* const*, const char* const*) {
   std::lock_guard lock(TheMutex());

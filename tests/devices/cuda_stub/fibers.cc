@@ -64,6 +64,10 @@ namespace stub {
 namespace {
 
 void Leave(State state) {
+  if (!scheduler.kernel->barriers) {
+    Refuse(kLaunchFailed, "kernel '" + scheduler.kernel->name + "' waits, and was not known to");
+    std::abort();
+  }
   Fiber& fiber = scheduler.fibers[scheduler.current];
   fiber.state = state;
   stub_switch(&fiber.stack_pointer, scheduler.own);

@@ -16,10 +16,12 @@ class CudaBackend : public Backend {
  public:
   CudaBackend() : Backend(TheMemory()) {
     TheCompiler();  // what is missing is said now, not in the middle of a program
-    // Scalar ops stand in the table by name too: their own entries come before the host's.
+    // By the order of these, the host's come last.
     AddNests(table_);
     AddCompositions(table_);
     AddProducts(table_);
+    AddIndexed(table_);
+    AddRandom(table_);
     AddHostKernels(table_);
     std::atexit([] {  // what was given is done before the driver goes
       if (!IsLost()) TheDriver().StreamSynchronize(TheMemory().stream().handle());

@@ -13,6 +13,8 @@ void AddCompositions(KernelTable& table);
 KernelChoice NestOf(const Graph& body, const KernelRequest& request);
 
 void AddProducts(KernelTable& table);  // of matrices, by cuBLASLt
+void AddIndexed(KernelTable& table);   // positions that are numbers of a tensor
+void AddRandom(KernelTable& table);
 const Layouts& ProductLayouts();
 
 // What is left: the host's kernel, between copies. Says in MS_LOG=dispatch that it is so.

@@ -80,11 +80,11 @@ void CudaStream::Launch(Function function, const Grid& grid, std::vector<void*> 
         "cuLaunchKernel");
 }
 
-unsigned CudaStream::NextTicket(const LaunchPlace* place, std::string what) {
+unsigned CudaStream::NextTicket(const LaunchPlace* place, ErrorKind kind, std::string what) {
   std::lock_guard lock(mutex_);
   unsigned number = next_ticket_++;
   if (next_ticket_ == 0) next_ticket_ = 1;
-  tickets_[number % kTickets] = {place ? *place : LaunchPlace{}, std::move(what)};
+  tickets_[number % kTickets] = {place ? *place : LaunchPlace{}, kind, std::move(what)};
   return number;
 }
 
@@ -97,9 +97,11 @@ void CudaStream::WaitForAll() {
 void CudaStream::Hear(const Found& found) {
   const Ticket& ticket = tickets_[found.ticket % kTickets];
   std::string what = ticket.what;
-  if (size_t at = what.find("{}"); at != std::string::npos)
-    what.replace(at, 2, fmt::format("{}", found.number));
-  Error error(ErrorKind::kIndex, what);
+  for (long long number : {found.number, found.position}) {
+    if (size_t at = what.find("{}"); at != std::string::npos)
+      what.replace(at, 2, fmt::format("{}", number));
+  }
+  Error error(ticket.kind, what);
   if (ticket.place.op) error = error.Of(ticket.place.op->name).WithSpan(ticket.place.span);
   error_ = std::make_exception_ptr(std::move(error).Late());
   ++errors_;

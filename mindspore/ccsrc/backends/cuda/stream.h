@@ -29,9 +29,9 @@ class CudaStream : public Stream {
 
   // `args` points to the arguments behind the first one, which is the address of the word.
   void Launch(Function function, const Grid& grid, std::vector<void*> args);
-  // A number by which a kernel says that it found something wrong: in the error, `what` has what
-  // must hold, with {} for the number that came.
-  unsigned NextTicket(const LaunchPlace* place, std::string what);
+  // A number by which a kernel says that it found something wrong: the error, of this kind, says
+  // `what`, with the number that came, and its position, in the places of {}.
+  unsigned NextTicket(const LaunchPlace* place, ErrorKind kind, std::string what);
 
   // Waits, and says nothing of what was found wrong.
   void WaitForAll();
@@ -40,11 +40,12 @@ class CudaStream : public Stream {
   static constexpr size_t kTickets = 1 << 16;
   struct Ticket {
     LaunchPlace place;
+    ErrorKind kind = ErrorKind::kInternal;
     std::string what;
   };
   struct Found {  // as kernels write it; see device/base.cuh
     unsigned ticket = 0, unused = 0;
-    long long number = 0;
+    long long number = 0, position = 0;
   };
 
   void SynchronizeNow() override;

@@ -85,8 +85,10 @@ struct alignas(sizeof(M) * N) Pack {
 // The word in which a kernel says what it found wrong (stream.h). The first one stays.
 struct Fault {
   unsigned ticket, unused;
-  long long number;
+  long long number, position;
 };
-MS_FUNCTION void Report(Fault* fault, unsigned ticket, long long number) {
-  if (atomicCAS(&fault->ticket, 0u, ticket) == 0u) fault->number = number;
+MS_FUNCTION void Report(Fault* fault, unsigned ticket, long long number, long long position) {
+  if (atomicCAS(&fault->ticket, 0u, ticket) != 0u) return;
+  fault->number = number;
+  fault->position = position;
 }

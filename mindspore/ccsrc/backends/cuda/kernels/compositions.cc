@@ -1,9 +1,17 @@
 // Ops that are one loop nest when they are written in other ops: a body is made of each, as the
 // fuse pass makes them of several nodes.
+#include <algorithm>
+
 #include "backends/cuda/kernels.h"
+#include "backends/cuda/memory.h"
 
 namespace ms::cuda {
 namespace {
+
+bool IsEmpty(const Types& types) {
+  return std::all_of(types.begin(), types.end(),
+                     [](const Type& type) { return type.shape().size() == 0; });
+}
 
 // The inputs as terms, and the request.
 struct Composer {
@@ -27,6 +35,7 @@ using Compose = Terms (*)(const Composer&);
 
 KernelMaker Composition(Compose compose) {
   return [compose](const KernelRequest& request) -> KernelChoice {
+    if (IsEmpty(request.out)) return FunctionKernel([](const KernelArgs&) {}, 10);
     ::ms::Module module;
     Graph* body = module.NewGraph("composition");
     GraphEmitter emitter(body);
@@ -83,7 +92,7 @@ Terms CrossEntropy(const Composer& c) {
   Term e = c.Call("Exp", {d});
   Term sum = c.Along("ReduceSum", e, row);
   Term loss = c.Along("ReduceSum", wanted * (c.Call("Log", {sum}) - d), row);
-  return {loss, e / sum - wanted};
+  return {loss, e / sum * c.Along("ReduceSum", wanted, row) - wanted};
 }
 
 // Gamma and beta have the shape of x from an axis on, so that they broadcast as they are.
@@ -100,6 +109,26 @@ Terms LayerNorm(const Composer& c) {
   return {d * scale * CastTo(c.in[1], x.dtype()) + CastTo(c.in[2], x.dtype()), mean, variance};
 }
 
+// One value everywhere.
+KernelMaker Constant(double value) {
+  return [value](const KernelRequest& request) -> KernelChoice {
+    const Type& type = request.out[0];
+    if (type.shape().size() == 0) return FunctionKernel([](const KernelArgs&) {}, 10);
+    if (value == 0)
+      return FunctionKernel(
+          [bytes = type.bytes()](const KernelArgs& args) {
+            TheMemory().Zero(args.out[0], bytes);
+          },
+          1000);
+    ::ms::Module module;
+    Graph* body = module.NewGraph("constant");
+    GraphEmitter emitter(body);
+    for (const Type& in : request.in) body->AddParameter(in.Strong(), "x");
+    body->SetOutputs({emitter.Full(value, type.Strong()).var});
+    return NestOf(*body, request);
+  };
+}
+
 }  // namespace
 
 void AddCompositions(KernelTable& table) {
@@ -109,6 +138,8 @@ void AddCompositions(KernelTable& table) {
   table.For("LogSoftmaxGrad").Try("nest", Composition(LogSoftmaxGrad));
   table.For("SoftmaxCrossEntropyWithLogits").Try("nest", Composition(CrossEntropy));
   table.For("LayerNorm").Try("nest", Composition(LayerNorm));
+  for (const char* op : {"Zeros", "ZerosLike"}) table.For(op).Try("nest", Constant(0));
+  for (const char* op : {"Ones", "OnesLike"}) table.For(op).Try("nest", Constant(1));
 }
 
 }  // namespace ms::cuda

@@ -1,7 +1,8 @@
 // Ops that have no kernel on the GPU: the host's runs between copies there and back. Programs stay
 // right, and slow at such a line; MS_LOG=dispatch names it, and docs/gpu.md has the list. Where an
 // op is declared as a composition of others, that is taken instead.
-#include <cstring>
+#include <algorithm>
+#include <array>
 
 #include "backends/cuda/kernels.h"
 #include "backends/cuda/memory.h"
@@ -44,6 +45,10 @@ class HostKernel : public Kernel {
   std::vector<size_t> in_, out_;
 };
 
+// What passes make only where a device has a kernel for it, as it is no gain otherwise.
+constexpr std::array kGains{"Attention",  "SGDRows",      "StartSum",
+                            "UpdateGroup", "MatMulPacked", "PackMatrix"};
+
 KernelChoice MakeHost(const KernelRequest& request) {
   try {
     auto inner = GetBackend(kHostDevice).kernels().Find(request, kHostDevice);
@@ -58,7 +63,8 @@ KernelChoice MakeHost(const KernelRequest& request) {
 void AddHostKernels(KernelTable& table) {
   const KernelTable& host = GetBackend(kHostDevice).kernels();
   for (const OpDef* op : Ops().All()) {
-    if (host.Has(*op) && !op->expand && op->name != "HostCall")
+    bool gain = std::find(kGains.begin(), kGains.end(), op->name) != kGains.end();
+    if (host.Has(*op) && !op->expand && !gain && op->name != "HostCall")
       table.For(op->name).Try("on the host, between copies", MakeHost);
   }
 }

@@ -106,8 +106,10 @@ KernelChoice MakeReduction(const KernelRequest& request) {
   Graph* body = module.NewGraph("op");
   GraphEmitter emitter(body);
   Term x = emitter.Wrap({body->AddParameter(request.in[0].Strong(), "x"), 0});
-  Term y = emitter.Call(request.op.name, {x},
-                        {{"axis", request.attr<Ints>("axis")}, {"keep_dims", true}});
+  Attrs attrs = request.attrs;
+  attrs[static_cast<size_t>(request.op.AttrIndex("keep_dims"))] = true;
+  auto shared = std::make_shared<const Attrs>(std::move(attrs));
+  Term y = emitter.Wrap(emitter.Emit(request.op, {x.var}, shared)[0]);
   if (!(y.shape() == request.out[0].shape())) y = Reshape(y, request.out[0].shape());
   body->SetOutputs({y.var});
   return NestOf(*body, request);
