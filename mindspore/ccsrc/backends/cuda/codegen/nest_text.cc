@@ -36,6 +36,9 @@ class NestPrinter {
       : nest_(nest), plan_(plan), result_(*result) {}
 
   std::string Run() {
+    for (const NestValue& v : nest_.values) {
+      if (IsComplex(v.node.dtype)) return "complex numbers have no text";
+    }
     CollectArguments();
     if (nest_.stages == 0)
       PrintElementwise();

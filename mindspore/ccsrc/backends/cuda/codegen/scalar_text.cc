@@ -76,8 +76,6 @@ std::string ConstantText(double value, DType dtype) {
                                       : fmt::format("int64_t){}ull", static_cast<uint64_t>(value)));
   }
   std::string type = RegisterType(dtype);
-  if (dtype == DType::kFloat16) value = Half(static_cast<float>(value));
-  if (dtype == DType::kBFloat16) value = BFloat16(static_cast<float>(value));
   if (type == "float") value = static_cast<float>(value);
   if (std::isnan(value)) return fmt::format("({})__builtin_nan(\"\")", type);
   if (std::isinf(value)) return fmt::format("({}){}__builtin_huge_val()", type, value < 0 ? "-" : "");

@@ -11,6 +11,7 @@ namespace ms::cuda {
 std::string MemoryType(DType dtype);    // of an element: "Float16", "int32_t"
 std::string RegisterType(DType dtype);  // of what is computed with: "float", "int32_t"
 
+// Half types have the numbers of their registers: a body's constants are not rounded to them.
 std::string ConstantText(double value, DType dtype);
 
 // An expression of the register type of node.dtype. `args` are names, of values of these dtypes.

@@ -33,25 +33,59 @@ struct Composer {
 };
 using Compose = Terms (*)(const Composer&);
 
+KernelChoice Composed(Compose compose, const KernelRequest& request) {
+  if (IsEmpty(request.out)) return FunctionKernel([](const KernelArgs&) {}, 10);
+  ::ms::Module module;
+  Graph* body = module.NewGraph("composition");
+  GraphEmitter emitter(body);
+  Composer composer{emitter, {}, request};
+  for (const Type& type : request.in)
+    composer.in.push_back(emitter.Wrap({body->AddParameter(type.Strong(), "x"), 0}));
+  Terms results = compose(composer);
+  Vars outputs;
+  for (size_t o = 0; o < results.size(); ++o) {
+    Term result = CastTo(results[o], request.out[o].dtype());
+    if (!(result.shape() == request.out[o].shape()))
+      result = Reshape(result, request.out[o].shape());
+    outputs.push_back(result.var);
+  }
+  body->SetOutputs(std::move(outputs));
+  return NestOf(*body, request);
+}
+
 KernelMaker Composition(Compose compose) {
-  return [compose](const KernelRequest& request) -> KernelChoice {
-    if (IsEmpty(request.out)) return FunctionKernel([](const KernelArgs&) {}, 10);
-    ::ms::Module module;
-    Graph* body = module.NewGraph("composition");
-    GraphEmitter emitter(body);
-    Composer composer{emitter, {}, request};
-    for (const Type& type : request.in)
-      composer.in.push_back(emitter.Wrap({body->AddParameter(type.Strong(), "x"), 0}));
-    Terms results = compose(composer);
-    Vars outputs;
-    for (size_t o = 0; o < results.size(); ++o) {
-      Term result = CastTo(results[o], request.out[o].dtype());
-      if (!(result.shape() == request.out[o].shape()))
-        result = Reshape(result, request.out[o].shape());
-      outputs.push_back(result.var);
-    }
-    body->SetOutputs(std::move(outputs));
-    return NestOf(*body, request);
+  return [compose](const KernelRequest& request) { return Composed(compose, request); };
+}
+
+// Two nests that reduce along different axes: the first one for the first output, the second one
+// for all others.
+class Pair : public Kernel {
+ public:
+  Pair(std::unique_ptr<Kernel> first, std::unique_ptr<Kernel> others)
+      : first_(std::move(first)), others_(std::move(others)) {
+    workspace_bytes_ = std::max(first_->workspace_bytes(), others_->workspace_bytes());
+    cost_ns_ = first_->cost_ns() + others_->cost_ns();
+  }
+  void Run(const KernelArgs& args) const override {
+    first_->Run(args);
+    KernelArgs rest = args;
+    rest.out = args.out + 1;
+    others_->Run(rest);
+  }
+  std::string Contents() const override { return first_->Contents() + others_->Contents(); }
+
+ private:
+  std::unique_ptr<Kernel> first_, others_;
+};
+
+KernelMaker Compositions(Compose first, Compose others) {
+  return [first, others](const KernelRequest& request) -> KernelChoice {
+    KernelChoice one = Composed(first, {request.op, request.in, {request.out[0]}, request.attrs});
+    if (!one.kernel) return one;
+    Types rest(request.out.begin() + 1, request.out.end());
+    KernelChoice two = Composed(others, {request.op, request.in, rest, request.attrs});
+    if (!two.kernel) return two;
+    return std::make_unique<Pair>(std::move(one.kernel), std::move(two.kernel));
   };
 }
 
@@ -95,18 +129,96 @@ Terms CrossEntropy(const Composer& c) {
   return {loss, e / sum * c.Along("ReduceSum", wanted, row) - wanted};
 }
 
-// Gamma and beta have the shape of x from an axis on, so that they broadcast as they are.
-Terms LayerNorm(const Composer& c) {
-  int rank = c.request.shape(0).rank();
-  int64_t begin = c.request.attr<int64_t>("begin_norm_axis");
+Ints AxesFrom(const KernelRequest& request, const char* attr, int rank) {
+  int64_t begin = request.attr<int64_t>(attr);
   Ints axes;
   for (int64_t i = begin < 0 ? begin + rank : begin; i < rank; ++i) axes.push_back(i);
+  return axes;
+}
+
+// Gamma and beta have the shape of x from an axis on, so that they broadcast as they are.
+Terms LayerNorm(const Composer& c) {
+  Ints axes = AxesFrom(c.request, "begin_norm_axis", c.request.shape(0).rank());
   Term x = c.Wide(0);
   Term mean = c.Along("ReduceMean", x, axes);
   Term d = x - mean;
   Term variance = c.Along("ReduceMean", d * d, axes);
   Term scale = c.Call("Rsqrt", {variance + c.request.attr<double>("epsilon")});
   return {d * scale * CastTo(c.in[1], x.dtype()) + CastTo(c.in[2], x.dtype()), mean, variance};
+}
+
+// Inputs: dy, x, variance, mean, gamma.
+Term Normalized(const Composer& c, Term* scale) {
+  Term x = c.Wide(1);
+  *scale = c.Call("Rsqrt", {CastTo(c.in[2], x.dtype()) + c.request.attr<double>("epsilon")});
+  return (x - CastTo(c.in[3], x.dtype())) * *scale;
+}
+
+Terms LayerNormGradOfX(const Composer& c) {
+  Ints axes = AxesFrom(c.request, "begin_norm_axis", c.request.shape(1).rank());
+  Term scale, n = Normalized(c, &scale);
+  Term dn = c.Wide(0) * CastTo(c.in[4], n.dtype());
+  Term mean = c.Along("ReduceMean", dn, axes), along = c.Along("ReduceMean", dn * n, axes);
+  return {(dn - mean - n * along) * scale};
+}
+
+// Of gamma and beta: sums over the axes before theirs.
+Terms LayerNormGradOfScale(const Composer& c) {
+  int rank = c.request.shape(1).rank();
+  Ints axes;
+  for (int64_t i = 0; i < rank - c.request.shape(4).rank(); ++i) axes.push_back(i);
+  Term scale, n = Normalized(c, &scale), dy = c.Wide(0);
+  if (axes.empty()) return {dy * n, dy};
+  return {c.Along("ReduceSum", dy * n, axes), c.Along("ReduceSum", dy, axes)};
+}
+
+// What Adam and its kin have in common: averages of the gradient and of its square. The numbers of an
+// update are computed in double, as on the host.
+struct Moments {
+  Term gradient, m, v;
+  Moments(const Composer& c, const Term& g, const Term& beta1, const Term& beta2) : gradient(g) {
+    m = c.Wide(1) + Rest(beta1) * (gradient - c.Wide(1));
+    v = c.Wide(2) + Rest(beta2) * (gradient * gradient - c.Wide(2));
+  }
+  Term Rest(const Term& beta) const { return CastTo(1 - beta, gradient.dtype()); }
+};
+Term Number(const Composer& c, size_t i) {
+  return Reshape(CastTo(c.in[i], DType::kFloat64), Shape{});
+}
+
+// var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, gradient.
+Terms Adam(const Composer& c) {
+  Term var = c.Wide(0), b1 = Number(c, 6), b2 = Number(c, 7);
+  DType type = var.dtype();
+  Moments now(c, CastTo(c.in[9], type), b1, b2);
+  Term root = c.Call("Sqrt", {1 - Number(c, 4)});
+  Term lr = CastTo(Number(c, 5) * root / (1 - Number(c, 3)), type);
+  Term direction = now.m;
+  if (c.request.attr<bool>("use_nesterov"))
+    direction = CastTo(b1, type) * now.m + now.Rest(b1) * now.gradient;
+  Term step = c.Call("Sqrt", {now.v}) + CastTo(Number(c, 8), type);
+  return {var - lr * direction / step, now.m, now.v};
+}
+
+// var, m, v, lr, beta1, beta2, epsilon, decay, gradient.
+Terms AdamWeightDecay(const Composer& c) {
+  Term var = c.Wide(0);
+  DType type = var.dtype();
+  Moments now(c, CastTo(c.in[8], type), Number(c, 4), Number(c, 5));
+  Term step = now.m / (c.Call("Sqrt", {now.v}) + CastTo(Number(c, 6), type));
+  return {var - CastTo(Number(c, 3), type) * (step + CastTo(Number(c, 7), type) * var), now.m,
+          now.v};
+}
+
+Terms DropoutGrad(const Composer& c) {
+  return {c.Wide(0) * c.Wide(1) * (1 / c.request.attr<double>("keep_prob"))};
+}
+
+// What an op is declared as, where that is one nest: of two kernels, the second one would read what
+// the first one wrote, and a Parameter would get new memory for its new value.
+Terms Expanded(const Composer& c) {
+  ExpandContext context(c.emitter, c.in, c.request.op, c.request.attrs);
+  return c.request.op.expand(context);
 }
 
 // One value everywhere.
@@ -132,12 +244,19 @@ KernelMaker Constant(double value) {
 }  // namespace
 
 void AddCompositions(KernelTable& table) {
+  for (const OpDef* op : Ops().All()) {
+    if (op->expand) table.For(op->name).Try("nest", Composition(Expanded));
+  }
+  table.For("DropoutGrad").Try("nest", Composition(DropoutGrad));
   table.For("Softmax").Try("nest", Composition(Softmax));
   table.For("LogSoftmax").Try("nest", Composition(LogSoftmax));
   table.For("SoftmaxGrad").Try("nest", Composition(SoftmaxGrad));
   table.For("LogSoftmaxGrad").Try("nest", Composition(LogSoftmaxGrad));
   table.For("SoftmaxCrossEntropyWithLogits").Try("nest", Composition(CrossEntropy));
   table.For("LayerNorm").Try("nest", Composition(LayerNorm));
+  table.For("LayerNormGrad").Try("nests", Compositions(LayerNormGradOfX, LayerNormGradOfScale));
+  table.For("Adam").Try("nest", Composition(Adam));
+  table.For("AdamWeightDecay").Try("nest", Composition(AdamWeightDecay));
   for (const char* op : {"Zeros", "ZerosLike"}) table.For(op).Try("nest", Constant(0));
   for (const char* op : {"Ones", "OnesLike"}) table.For(op).Try("nest", Constant(1));
 }

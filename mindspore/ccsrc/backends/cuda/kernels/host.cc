@@ -46,8 +46,7 @@ class HostKernel : public Kernel {
 };
 
 // What passes make only where a device has a kernel for it, as it is no gain otherwise.
-constexpr std::array kGains{"Attention",  "SGDRows",      "StartSum",
-                            "UpdateGroup", "MatMulPacked", "PackMatrix"};
+constexpr std::array kGains{"SGDRows", "StartSum", "UpdateGroup", "MatMulPacked", "PackMatrix"};
 
 KernelChoice MakeHost(const KernelRequest& request) {
   try {
