@@ -18,6 +18,6 @@ set_target_properties(ms_fenced PROPERTIES BUILD_RPATH "${MS_LIBRARY_FOLDER};${M
 # NVIDIA's libraries as a stub for tests: the device GPU on any machine.
 file(GLOB MS_CUDA_STUB_SOURCES CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/tests/devices/cuda_stub/*.cc")
 add_library(ms_cuda_stub MODULE EXCLUDE_FROM_ALL ${MS_CUDA_STUB_SOURCES})
-target_link_libraries(ms_cuda_stub PRIVATE ms_flags fmt::fmt "${CMAKE_DL_LIBS}")
+target_link_libraries(ms_cuda_stub PRIVATE ms_flags ms_fmt "${CMAKE_DL_LIBS}")
 target_compile_definitions(ms_cuda_stub PRIVATE MS_STUB_FOLDER="${CMAKE_CURRENT_SOURCE_DIR}/tests/devices/cuda_stub"
                            MS_STUB_COMPILER="${CMAKE_CXX_COMPILER}")

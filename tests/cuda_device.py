@@ -20,12 +20,25 @@ def stub() -> Path | None:
     return place if place.is_file() else None
 
 
+def is_real() -> bool:
+    """Whether tests run on a GPU."""
+    return os.environ.get("MS_CUDA_STUB") != "1" and Path("/dev/nvidiactl").exists()
+
+
+def is_there() -> bool:
+    """Whether there is something to run tests on."""
+    return is_real() or stub() is not None
+
+
+def variables() -> dict[str, str]:
+    """The environment of a program that is to use the device."""
+    return {} if is_real() else {"MS_CUDA_DRIVER": str(stub())}
+
+
 def prepare() -> None:
-    """Before the device is opened: the stub in the place of NVIDIA's libraries, unless there is a GPU."""
-    if os.environ.get("MS_CUDA_STUB") == "1" or not Path("/dev/nvidiactl").exists():
-        path = stub()
-        assert path, "the stub of CUDA is not built: scripts/dev build _core ms_cuda_stub"
-        os.environ["MS_CUDA_DRIVER"] = str(path)
+    """Before this process opens the device."""
+    assert is_there(), "the stub of CUDA is not built: scripts/dev build _core ms_cuda_stub"
+    os.environ.update(variables())
 
 
 def is_stub() -> bool:

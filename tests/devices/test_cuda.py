@@ -31,21 +31,17 @@ def f32(*shape, seed=0):
 """
 
 pytestmark = pytest.mark.skipif(
-    cuda_device.stub() is None or not LIBRARY.is_file(),
-    reason="needs the stub of CUDA: scripts/dev build _core ms_cuda_stub",
+    not cuda_device.is_there() or not LIBRARY.is_file(),
+    reason="needs a GPU or the stub of CUDA: scripts/dev build _core ms_cuda_stub",
 )
+on_the_stub = pytest.mark.skipif(cuda_device.is_real(), reason="about the stub")
 
 
 def run(program: str, fails: bool = False, **environment: str) -> str:
     """What a program prints on a device GPU; with `fails`, what it says on standard error when it ends with an error."""
     done = subprocess.run(
         [sys.executable, "-c", BEGIN + program],
-        env={
-            **os.environ,
-            "MS_CUDA_DRIVER": str(cuda_device.stub()),
-            "OMP_NUM_THREADS": "1",
-            **environment,
-        },
+        env={**os.environ, **cuda_device.variables(), "OMP_NUM_THREADS": "1", **environment},
         capture_output=True,
         text=True,
     )
@@ -85,7 +81,7 @@ for mode in (1, 0):
 """
     done = subprocess.run(
         [sys.executable, "-c", BEGIN + program],
-        env={**os.environ, "MS_CUDA_DRIVER": str(cuda_device.stub()), "MS_LOG": "dispatch"},
+        env={**os.environ, **cuda_device.variables(), "MS_LOG": "dispatch"},
         capture_output=True,
         text=True,
     )
@@ -206,6 +202,7 @@ assert t.asnumpy()[2:8].tolist() == [2, -1, -1, -1, -1, 7]
 """)
 
 
+@on_the_stub
 def test_memory_that_does_not_suffice_names_what_is_there():
     text = run(
         """
@@ -220,6 +217,7 @@ kept = [Tensor(np.ones(1 << 18, np.float32)) + i for i in range(4)]
     assert "of its 12.0 MB are free. This process holds" in text and "memory_report" in text
 
 
+@on_the_stub
 def test_a_program_that_runs_ahead_gets_freed_memory_back():
     run(
         """
@@ -268,6 +266,7 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 """)
 
 
+@on_the_stub
 def test_which_device():
     run("""
 from mindspore import _devices
@@ -282,6 +281,7 @@ ms.set_device("CPU")
     assert "'GPU' is not available" in text and "'device_id' must be in [0, 2)" in text
 
 
+@on_the_stub
 def test_absent_drivers_are_named():
     text = run("ms.set_device('GPU')", fails=True, MS_CUDA_DRIVER="/nowhere/libcuda.so.1")
     assert "ValueError: For 'set_context', the device 'GPU' is not available on this machine" in text

@@ -53,7 +53,16 @@ std::string WithCallers(const std::string& source) {
                             names, barriers ? 1 : 0);
 }
 
+// For tests that hand texts to NVIDIA's compiler: MS_CUDA_STUB_KEEP names a folder for them.
+void Keep(const std::string& source) {
+  const char* folder = std::getenv("MS_CUDA_STUB_KEEP");
+  if (!folder) return;
+  size_t digest = std::hash<std::string>{}(source);
+  std::ofstream(fmt::format("{}/{:016x}.cu", folder, digest)) << source;
+}
+
 int CompileHere(Program& program) {
+  Keep(program.source);
   char folder[] = "/tmp/ms_cuda_stub_XXXXXX";
   if (!mkdtemp(folder)) return kCompilation;
   std::string base = folder;

@@ -19,6 +19,7 @@ class CudaBackend : public Backend {
     // By the order of these, the host's come last.
     AddNests(table_);
     AddCompositions(table_);
+    AddUpdates(table_);
     AddProducts(table_);
     AddIndexed(table_);
     AddRandom(table_);

@@ -9,6 +9,7 @@ namespace ms::cuda {
 // are compositions of these (nests.cc, compositions.cc).
 void AddNests(KernelTable& table);
 void AddCompositions(KernelTable& table);
+void AddUpdates(KernelTable& table);
 // A kernel of a straight graph whose parameters are the request's inputs.
 KernelChoice NestOf(const Graph& body, const KernelRequest& request);
 

@@ -233,7 +233,8 @@ class NestPrinter {
       stores += fmt::format("    ((Pack<{0}, {1}>*)out{2})[i] = q{2};\n", type, plan_.pack, o);
     }
     return fmt::format(
-        "  for (Index i = thread; i < packs; i += step) {{\n{}    for (int j = 0; j < {}; ++j) {{\n"
+        "  for (Index i = thread; i < packs; i += step) {{\n{}#pragma unroll\n    for (int j = 0; j < {}; "
+        "++j) {{\n"
         "{}    }}\n{}  }}\n",
         loop.lines, plan_.pack, element.lines, stores);
   }

@@ -2,7 +2,7 @@
 // fuse pass makes them of several nodes.
 #include <algorithm>
 
-#include "backends/cuda/kernels.h"
+#include "backends/cuda/kernels/compositions.h"
 #include "backends/cuda/memory.h"
 
 namespace ms::cuda {
@@ -12,26 +12,6 @@ bool IsEmpty(const Types& types) {
   return std::all_of(types.begin(), types.end(),
                      [](const Type& type) { return type.shape().size() == 0; });
 }
-
-// The inputs as terms, and the request.
-struct Composer {
-  Emitter& emitter;
-  Terms in;
-  const KernelRequest& request;
-
-  Term Call(const char* op, const Terms& args, const NamedAttrs& attrs = {}) const {
-    return emitter.Call(op, args, attrs);
-  }
-  Term Along(const char* op, const Term& x, const Ints& axes) const {
-    return Call(op, {x}, {{"axis", axes}, {"keep_dims", true}});
-  }
-  // Half types compute in Float32, and are rounded once.
-  Term Wide(size_t i) const {
-    bool half = ItemSize(in[i].dtype()) == 2;
-    return half ? CastTo(in[i], DType::kFloat32) : in[i];
-  }
-};
-using Compose = Terms (*)(const Composer&);
 
 KernelChoice Composed(Compose compose, const KernelRequest& request) {
   if (IsEmpty(request.out)) return FunctionKernel([](const KernelArgs&) {}, 10);
@@ -53,9 +33,13 @@ KernelChoice Composed(Compose compose, const KernelRequest& request) {
   return NestOf(*body, request);
 }
 
+}  // namespace
+
 KernelMaker Composition(Compose compose) {
   return [compose](const KernelRequest& request) { return Composed(compose, request); };
 }
+
+namespace {
 
 // Two nests that reduce along different axes: the first one for the first output, the second one
 // for all others.
@@ -172,44 +156,6 @@ Terms LayerNormGradOfScale(const Composer& c) {
   return {c.Along("ReduceSum", dy * n, axes), c.Along("ReduceSum", dy, axes)};
 }
 
-// What Adam and its kin have in common: averages of the gradient and of its square. The numbers of an
-// update are computed in double, as on the host.
-struct Moments {
-  Term gradient, m, v;
-  Moments(const Composer& c, const Term& g, const Term& beta1, const Term& beta2) : gradient(g) {
-    m = c.Wide(1) + Rest(beta1) * (gradient - c.Wide(1));
-    v = c.Wide(2) + Rest(beta2) * (gradient * gradient - c.Wide(2));
-  }
-  Term Rest(const Term& beta) const { return CastTo(1 - beta, gradient.dtype()); }
-};
-Term Number(const Composer& c, size_t i) {
-  return Reshape(CastTo(c.in[i], DType::kFloat64), Shape{});
-}
-
-// var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, gradient.
-Terms Adam(const Composer& c) {
-  Term var = c.Wide(0), b1 = Number(c, 6), b2 = Number(c, 7);
-  DType type = var.dtype();
-  Moments now(c, CastTo(c.in[9], type), b1, b2);
-  Term root = c.Call("Sqrt", {1 - Number(c, 4)});
-  Term lr = CastTo(Number(c, 5) * root / (1 - Number(c, 3)), type);
-  Term direction = now.m;
-  if (c.request.attr<bool>("use_nesterov"))
-    direction = CastTo(b1, type) * now.m + now.Rest(b1) * now.gradient;
-  Term step = c.Call("Sqrt", {now.v}) + CastTo(Number(c, 8), type);
-  return {var - lr * direction / step, now.m, now.v};
-}
-
-// var, m, v, lr, beta1, beta2, epsilon, decay, gradient.
-Terms AdamWeightDecay(const Composer& c) {
-  Term var = c.Wide(0);
-  DType type = var.dtype();
-  Moments now(c, CastTo(c.in[8], type), Number(c, 4), Number(c, 5));
-  Term step = now.m / (c.Call("Sqrt", {now.v}) + CastTo(Number(c, 6), type));
-  return {var - CastTo(Number(c, 3), type) * (step + CastTo(Number(c, 7), type) * var), now.m,
-          now.v};
-}
-
 Terms DropoutGrad(const Composer& c) {
   return {c.Wide(0) * c.Wide(1) * (1 / c.request.attr<double>("keep_prob"))};
 }
@@ -255,8 +201,6 @@ void AddCompositions(KernelTable& table) {
   table.For("SoftmaxCrossEntropyWithLogits").Try("nest", Composition(CrossEntropy));
   table.For("LayerNorm").Try("nest", Composition(LayerNorm));
   table.For("LayerNormGrad").Try("nests", Compositions(LayerNormGradOfX, LayerNormGradOfScale));
-  table.For("Adam").Try("nest", Composition(Adam));
-  table.For("AdamWeightDecay").Try("nest", Composition(AdamWeightDecay));
   for (const char* op : {"Zeros", "ZerosLike"}) table.For(op).Try("nest", Constant(0));
   for (const char* op : {"Ones", "OnesLike"}) table.For(op).Try("nest", Constant(1));
 }
