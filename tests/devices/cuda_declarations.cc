@@ -1,5 +1,5 @@
-// Compiled by test_cuda.py where NVIDIA's header is installed: our declarations of the driver's entry
-// points, and the numbers beside them, are those of cuda.h.
+// Compiled by test_cuda.py where NVIDIA's header is installed: our declarations of the driver's
+// entry points, and the numbers beside them, are those of cuda.h.
 #include <cuda.h>
 
 #include <type_traits>
@@ -31,9 +31,9 @@ struct Plain<R (*)(A...)> {
 using namespace ms::cuda;  // NOLINT: this file is about nothing else
 
 // Theirs has names for what ours calls by its version.
-#define CHECK(name, symbol, ...)                                                          \
-  static_assert(std::is_same_v<typename Plain<decltype(Driver::name)>::type,              \
-                               typename Plain<decltype(&cu##name)>::type>,                \
+#define CHECK(name, symbol, ...)                                             \
+  static_assert(std::is_same_v<typename Plain<decltype(Driver::name)>::type, \
+                               typename Plain<decltype(&cu##name)>::type>,   \
                 symbol);
 MS_CUDA_DRIVER_ENTRIES(CHECK)
 

@@ -284,7 +284,9 @@ ms.set_device("CPU")
 @on_the_stub
 def test_absent_drivers_are_named():
     text = run("ms.set_device('GPU')", fails=True, MS_CUDA_DRIVER="/nowhere/libcuda.so.1")
-    assert "ValueError: For 'set_context', the device 'GPU' is not available on this machine" in text
+    assert (
+        "ValueError: For 'set_context', the device 'GPU' is not available on this machine" in text
+    )
     assert "NVIDIA's driver is missing" in text and "MS_DEVICE_FALLBACK=1" in text
     text = run("ms.set_device('GPU')", fails=True, MS_CUDA_STUB_NO_DEVICE="1")
     assert "finds no GPU" in text

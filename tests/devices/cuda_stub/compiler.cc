@@ -43,14 +43,15 @@ std::string WithCallers(const std::string& source) {
   }
   // The prelude defines JoinGroup, where the barriers are: whoever uses it names it again.
   size_t defined = source.find("JoinGroup");
-  bool barriers = defined != std::string::npos &&
-                  source.find("JoinGroup", defined + 1) != std::string::npos;
-  return text + fmt::format("extern \"C\" {{\nextern const char* const emulated_names[];\n"
-                            "const char* const emulated_names[] = {{{}0}};\n"
-                            "extern const int emulated_barriers;\n"
-                            "const int emulated_barriers = {};\n"
-                            "void emulated_bind(Machine* given) {{ machine = given; }}\n}}\n",
-                            names, barriers ? 1 : 0);
+  bool barriers =
+      defined != std::string::npos && source.find("JoinGroup", defined + 1) != std::string::npos;
+  return text + fmt::format(
+                    "extern \"C\" {{\nextern const char* const emulated_names[];\n"
+                    "const char* const emulated_names[] = {{{}0}};\n"
+                    "extern const int emulated_barriers;\n"
+                    "const int emulated_barriers = {};\n"
+                    "void emulated_bind(Machine* given) {{ machine = given; }}\n}}\n",
+                    names, barriers ? 1 : 0);
 }
 
 // For tests that hand texts to NVIDIA's compiler: MS_CUDA_STUB_KEEP names a folder for them.
@@ -69,7 +70,8 @@ int CompileHere(Program& program) {
   std::ofstream(base + "/kernel.cc") << WithCallers(program.source);
   // Sums and products as they stand: what is fused says so.
   std::string command = fmt::format(
-      "{} -std=c++17 -O1 -w -shared -fPIC -fno-strict-aliasing -ffp-contract=off {} -I{} -o {}/a.so "
+      "{} -std=c++17 -O1 -w -shared -fPIC -fno-strict-aliasing -ffp-contract=off {} -I{} -o "
+      "{}/a.so "
       "{}/kernel.cc 2>{}/log",
       MS_STUB_COMPILER, __builtin_cpu_supports("fma") ? "-mfma" : "", MS_STUB_FOLDER, base, base,
       base);

@@ -38,7 +38,8 @@ using Guard = std::lock_guard<std::recursive_mutex>;
 
 // What each call but the first ones needs.
 int Ready(const char* entry) {
-  if (!The().initialized) return Refuse(kNotInitialized, fmt::format("{} comes before cuInit", entry));
+  if (!The().initialized)
+    return Refuse(kNotInitialized, fmt::format("{} comes before cuInit", entry));
   if (!entered)
     return Refuse(kInvalidContext, fmt::format("{} is called on a thread without context", entry));
   return kSuccess;
@@ -53,8 +54,7 @@ bool IsPinned(const void* host, size_t bytes) {
   auto it = pinned.upper_bound(host);
   if (it == pinned.begin()) return false;
   --it;
-  return static_cast<const char*>(host) + bytes <=
-         static_cast<const char*>(it->first) + it->second;
+  return static_cast<const char*>(host) + bytes <= static_cast<const char*>(it->first) + it->second;
 }
 Stream& Of(void* stream) { return *static_cast<Stream*>(stream); }
 
@@ -303,12 +303,12 @@ STUB_ENTRY cuModuleLoadData(void** module, const void* image) {
   Bind(library);
   auto barriers = static_cast<const int*>(dlsym(library, "emulated_barriers"));
   std::vector<Emulated*> kernels;
-  for (auto name = static_cast<const char* const*>(dlsym(library, "emulated_names")); *name; ++name) {
+  for (auto name = static_cast<const char* const*>(dlsym(library, "emulated_names")); *name;
+       ++name) {
     Emulated kernel{*name, std::vector<int>(512), nullptr, *barriers != 0};
     auto sizes = reinterpret_cast<int (*)(int*)>(dlsym(library, (kernel.name + "_sizes").c_str()));
     kernel.sizes.resize(static_cast<size_t>(sizes(kernel.sizes.data())));
-    kernel.run =
-        reinterpret_cast<void (*)(void**)>(dlsym(library, (kernel.name + "_run").c_str()));
+    kernel.run = reinterpret_cast<void (*)(void**)>(dlsym(library, (kernel.name + "_run").c_str()));
     kernels.push_back(The().functions.Add(std::move(kernel)));
   }
   return *module = The().modules.Add(std::move(kernels)), kSuccess;
@@ -332,8 +332,8 @@ STUB_ENTRY cuLaunchKernel(void* function, unsigned x, unsigned y, unsigned z, un
               y <= 65535 && x <= 0x7fffffffu && shared <= 48 << 10 && !extra;
   if (!fits)
     return Refuse(kInvalidValue,
-                  fmt::format("cuLaunchKernel: {} x {} x {} blocks of {} x {} x {} threads", x, y, z,
-                              threads, threads_y, threads_z));
+                  fmt::format("cuLaunchKernel: {} x {} x {} blocks of {} x {} x {} threads", x, y,
+                              z, threads, threads_y, threads_z));
   auto& kernel = *static_cast<Emulated*>(function);
   std::vector<std::vector<char>> values;  // they are copied at the launch
   for (size_t i = 0; i < kernel.sizes.size(); ++i) {

@@ -1,7 +1,7 @@
-// What stands for a GPU where the text of a kernel is compiled by the host's compiler: one thread of
-// the host runs the threads of a block in turn, each on a stack of its own, from one barrier to the
-// next (fibers.cc). Kernels' pointers are the device's addresses; what they read is found behind
-// them (memory.cc).
+// What stands for a GPU where the text of a kernel is compiled by the host's compiler: one thread
+// of the host runs the threads of a block in turn, each on a stack of its own, from one barrier to
+// the next (fibers.cc). Kernels' pointers are the device's addresses; what they read is found
+// behind them (memory.cc).
 #pragma once
 #define MS_EMULATED
 #include <math.h>
@@ -14,8 +14,8 @@ struct Dim3 {
 // Shared with the stub; see stub.h.
 struct Machine {
   Dim3 thread, block, block_size, grid_size;
-  char exchange[1024][8];     // what the threads of a warp give to each other
-  void (*wait)(int whole);    // for the threads of the warp, or of the whole block
+  char exchange[1024][8];   // what the threads of a warp give to each other
+  void (*wait)(int whole);  // for the threads of the warp, or of the whole block
   void* (*open)(const void* address);
 };
 static Machine* machine;
@@ -113,12 +113,12 @@ struct Kernel<void(A...)> {
     kernel(Argument<A>::Get(params[i])...);
   }
 };
-#define MS_EMULATED_KERNEL(name)                                             \
-  extern "C" int name##_sizes(int* sizes) {                                  \
-    Kernel<decltype(name)>::Sizes(sizes);                                    \
-    return Kernel<decltype(name)>::kCount;                                   \
-  }                                                                          \
-  extern "C" void name##_run(void** params) {                                \
-    typedef Kernel<decltype(name)> K;                                        \
-    K::Call(name, params, typename K::Count<K::kCount>::type());             \
+#define MS_EMULATED_KERNEL(name)                                 \
+  extern "C" int name##_sizes(int* sizes) {                      \
+    Kernel<decltype(name)>::Sizes(sizes);                        \
+    return Kernel<decltype(name)>::kCount;                       \
+  }                                                              \
+  extern "C" void name##_run(void** params) {                    \
+    typedef Kernel<decltype(name)> K;                            \
+    K::Call(name, params, typename K::Count<K::kCount>::type()); \
   }

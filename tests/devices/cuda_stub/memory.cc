@@ -64,7 +64,8 @@ void Free(uint64_t address) {
   Region& r = TheRegion();
   size_t offset = OffsetOf(address);
   auto used = r.used.find(offset);
-  if (used == r.used.end()) return static_cast<void>(Refuse(kInvalidValue, "memory is freed twice"));
+  if (used == r.used.end())
+    return static_cast<void>(Refuse(kInvalidValue, "memory is freed twice"));
   size_t bytes = used->second;
   for (size_t i = bytes - kRedZone; i < bytes; ++i) {
     if (r.open[offset + i] == static_cast<char>(kRed)) continue;

@@ -72,8 +72,8 @@ std::vector<double> Read(const Matrix& m, uint64_t address, int64_t number, bool
   for (int64_t i = 0; i < rows; ++i) {
     for (int64_t j = 0; j < columns; ++j) {
       int64_t place = transpose ? j + i * m.step : i + j * m.step;
-      all.push_back(Get(at + (number * m.stride + place) * static_cast<int64_t>(SizeOf(m.type)),
-                        m.type));
+      all.push_back(
+          Get(at + (number * m.stride + place) * static_cast<int64_t>(SizeOf(m.type)), m.type));
     }
   }
   return all;
@@ -112,8 +112,8 @@ int CheckShapes(const Desc& desc, const Matrix& a, const Matrix& b, const Matrix
   bool fits = m == d.rows && n == d.columns && k == k2 && a.batch == d.batch && b.batch == d.batch;
   bool types = a.type == b.type && b.type == d.type && (d.type == 1) == (desc.compute == 70);
   if (fits && types) return 0;
-  return Refuse(kInvalid, fmt::format("matrices do not fit: {} x {} by {} x {} to {} x {}", m, k, k2,
-                                      n, d.rows, d.columns));
+  return Refuse(kInvalid, fmt::format("matrices do not fit: {} x {} by {} x {} to {} x {}", m, k,
+                                      k2, n, d.rows, d.columns));
 }
 
 }  // namespace
@@ -214,8 +214,7 @@ STUB_ENTRY cublasLtMatmul(void* handle, void* desc, const void* alpha, const voi
                           size_t workspace_bytes, void* stream) {
   std::lock_guard lock(TheMutex());
   bool known = handle == &handle_mark && Descs().Has(desc) && Matrices().Has(a) &&
-               Matrices().Has(b) && Matrices().Has(c) && Matrices().Has(d) &&
-               Streams().Has(stream);
+               Matrices().Has(b) && Matrices().Has(c) && Matrices().Has(d) && Streams().Has(stream);
   if (!known) return Refuse(kInvalid, "cublasLtMatmul: a handle");
   Desc e = *static_cast<Desc*>(desc);
   Matrix l = *static_cast<Matrix*>(a), r = *static_cast<Matrix*>(b), o = *static_cast<Matrix*>(d);

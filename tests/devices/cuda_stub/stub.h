@@ -1,7 +1,8 @@
 // NVIDIA's driver, compiler and library of matrix products, as far as the device GPU calls them, on
 // the host: for tests. What is given to a stream runs when somebody waits for it, as late as it
 // may; addresses of the device's memory are such that the host cannot follow them; and whatever a
-// caller does that the real ones forbid is refused and noted: wrong order, wrong handle, wrong size.
+// caller does that the real ones forbid is refused and noted: wrong order, wrong handle, wrong
+// size.
 #pragma once
 
 #include <cstddef>

@@ -20,43 +20,43 @@ using Function = Handle*;
 using Pool = Handle*;
 
 // ---- the driver, libcuda.so.1: each takes and returns what cuda.h says of the name in quotes
-#define MS_CUDA_DRIVER_ENTRIES(X)                                                                  \
-  X(Init, "cuInit", unsigned)                                                                      \
-  X(DriverGetVersion, "cuDriverGetVersion", int*)                                                  \
-  X(GetErrorName, "cuGetErrorName", int, const char**)                                             \
-  X(GetErrorString, "cuGetErrorString", int, const char**)                                         \
-  X(DeviceGetCount, "cuDeviceGetCount", int*)                                                      \
-  X(DeviceGet, "cuDeviceGet", int*, int)                                                           \
-  X(DeviceGetName, "cuDeviceGetName", char*, int, int)                                             \
-  X(DeviceTotalMem, "cuDeviceTotalMem_v2", size_t*, int)                                           \
-  X(DeviceGetAttribute, "cuDeviceGetAttribute", int*, int, int)                                    \
-  X(DevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain", Context*, int)                             \
-  X(CtxSetCurrent, "cuCtxSetCurrent", Context)                                                     \
-  X(StreamCreate, "cuStreamCreate", StreamHandle*, unsigned)                                       \
-  X(StreamDestroy, "cuStreamDestroy_v2", StreamHandle)                                             \
-  X(StreamSynchronize, "cuStreamSynchronize", StreamHandle)                                        \
-  X(StreamWaitEvent, "cuStreamWaitEvent", StreamHandle, EventHandle, unsigned)                     \
-  X(EventCreate, "cuEventCreate", EventHandle*, unsigned)                                          \
-  X(EventDestroy, "cuEventDestroy_v2", EventHandle)                                                \
-  X(EventRecord, "cuEventRecord", EventHandle, StreamHandle)                                       \
-  X(EventQuery, "cuEventQuery", EventHandle)                                                       \
-  X(EventSynchronize, "cuEventSynchronize", EventHandle)                                           \
-  X(DeviceGetDefaultMemPool, "cuDeviceGetDefaultMemPool", Pool*, int)                              \
-  X(MemPoolSetAttribute, "cuMemPoolSetAttribute", Pool, int, void*)                                \
-  X(MemPoolTrimTo, "cuMemPoolTrimTo", Pool, size_t)                                                \
-  X(MemAllocAsync, "cuMemAllocAsync", Address*, size_t, StreamHandle)                              \
-  X(MemFreeAsync, "cuMemFreeAsync", Address, StreamHandle)                                         \
-  X(MemGetInfo, "cuMemGetInfo_v2", size_t*, size_t*)                                               \
-  X(MemHostAlloc, "cuMemHostAlloc", void**, size_t, unsigned)                                      \
-  X(MemFreeHost, "cuMemFreeHost", void*)                                                           \
-  X(MemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2", Address, const void*, size_t, StreamHandle)           \
-  X(MemcpyDtoHAsync, "cuMemcpyDtoHAsync_v2", void*, Address, size_t, StreamHandle)                 \
-  X(MemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2", Address, Address, size_t, StreamHandle)               \
-  X(MemsetD8Async, "cuMemsetD8Async", Address, unsigned char, size_t, StreamHandle)                \
-  X(ModuleLoadData, "cuModuleLoadData", Module*, const void*)                                      \
-  X(ModuleUnload, "cuModuleUnload", Module)                                                        \
-  X(ModuleGetFunction, "cuModuleGetFunction", Function*, Module, const char*)                      \
-  X(LaunchKernel, "cuLaunchKernel", Function, unsigned, unsigned, unsigned, unsigned, unsigned,    \
+#define MS_CUDA_DRIVER_ENTRIES(X)                                                               \
+  X(Init, "cuInit", unsigned)                                                                   \
+  X(DriverGetVersion, "cuDriverGetVersion", int*)                                               \
+  X(GetErrorName, "cuGetErrorName", int, const char**)                                          \
+  X(GetErrorString, "cuGetErrorString", int, const char**)                                      \
+  X(DeviceGetCount, "cuDeviceGetCount", int*)                                                   \
+  X(DeviceGet, "cuDeviceGet", int*, int)                                                        \
+  X(DeviceGetName, "cuDeviceGetName", char*, int, int)                                          \
+  X(DeviceTotalMem, "cuDeviceTotalMem_v2", size_t*, int)                                        \
+  X(DeviceGetAttribute, "cuDeviceGetAttribute", int*, int, int)                                 \
+  X(DevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain", Context*, int)                          \
+  X(CtxSetCurrent, "cuCtxSetCurrent", Context)                                                  \
+  X(StreamCreate, "cuStreamCreate", StreamHandle*, unsigned)                                    \
+  X(StreamDestroy, "cuStreamDestroy_v2", StreamHandle)                                          \
+  X(StreamSynchronize, "cuStreamSynchronize", StreamHandle)                                     \
+  X(StreamWaitEvent, "cuStreamWaitEvent", StreamHandle, EventHandle, unsigned)                  \
+  X(EventCreate, "cuEventCreate", EventHandle*, unsigned)                                       \
+  X(EventDestroy, "cuEventDestroy_v2", EventHandle)                                             \
+  X(EventRecord, "cuEventRecord", EventHandle, StreamHandle)                                    \
+  X(EventQuery, "cuEventQuery", EventHandle)                                                    \
+  X(EventSynchronize, "cuEventSynchronize", EventHandle)                                        \
+  X(DeviceGetDefaultMemPool, "cuDeviceGetDefaultMemPool", Pool*, int)                           \
+  X(MemPoolSetAttribute, "cuMemPoolSetAttribute", Pool, int, void*)                             \
+  X(MemPoolTrimTo, "cuMemPoolTrimTo", Pool, size_t)                                             \
+  X(MemAllocAsync, "cuMemAllocAsync", Address*, size_t, StreamHandle)                           \
+  X(MemFreeAsync, "cuMemFreeAsync", Address, StreamHandle)                                      \
+  X(MemGetInfo, "cuMemGetInfo_v2", size_t*, size_t*)                                            \
+  X(MemHostAlloc, "cuMemHostAlloc", void**, size_t, unsigned)                                   \
+  X(MemFreeHost, "cuMemFreeHost", void*)                                                        \
+  X(MemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2", Address, const void*, size_t, StreamHandle)        \
+  X(MemcpyDtoHAsync, "cuMemcpyDtoHAsync_v2", void*, Address, size_t, StreamHandle)              \
+  X(MemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2", Address, Address, size_t, StreamHandle)            \
+  X(MemsetD8Async, "cuMemsetD8Async", Address, unsigned char, size_t, StreamHandle)             \
+  X(ModuleLoadData, "cuModuleLoadData", Module*, const void*)                                   \
+  X(ModuleUnload, "cuModuleUnload", Module)                                                     \
+  X(ModuleGetFunction, "cuModuleGetFunction", Function*, Module, const char*)                   \
+  X(LaunchKernel, "cuLaunchKernel", Function, unsigned, unsigned, unsigned, unsigned, unsigned, \
     unsigned, unsigned, StreamHandle, void**, void**)
 
 // Results, attributes and flags, by the names that cuda.h gives them.
@@ -74,15 +74,15 @@ inline constexpr unsigned kNoTiming = 2;        // CU_EVENT_DISABLE_TIMING
 
 // ---- the compiler, libnvrtc
 using CompilerProgram = Handle*;
-#define MS_CUDA_COMPILER_ENTRIES(X)                                                                \
-  X(Version, "nvrtcVersion", int*, int*)                                                           \
-  X(CreateProgram, "nvrtcCreateProgram", CompilerProgram*, const char*, const char*, int,          \
-    const char* const*, const char* const*)                                                        \
-  X(CompileProgram, "nvrtcCompileProgram", CompilerProgram, int, const char* const*)               \
-  X(GetCubinSize, "nvrtcGetCUBINSize", CompilerProgram, size_t*)                                   \
-  X(GetCubin, "nvrtcGetCUBIN", CompilerProgram, char*)                                             \
-  X(GetLogSize, "nvrtcGetProgramLogSize", CompilerProgram, size_t*)                                \
-  X(GetLog, "nvrtcGetProgramLog", CompilerProgram, char*)                                          \
+#define MS_CUDA_COMPILER_ENTRIES(X)                                                       \
+  X(Version, "nvrtcVersion", int*, int*)                                                  \
+  X(CreateProgram, "nvrtcCreateProgram", CompilerProgram*, const char*, const char*, int, \
+    const char* const*, const char* const*)                                               \
+  X(CompileProgram, "nvrtcCompileProgram", CompilerProgram, int, const char* const*)      \
+  X(GetCubinSize, "nvrtcGetCUBINSize", CompilerProgram, size_t*)                          \
+  X(GetCubin, "nvrtcGetCUBIN", CompilerProgram, char*)                                    \
+  X(GetLogSize, "nvrtcGetProgramLogSize", CompilerProgram, size_t*)                       \
+  X(GetLog, "nvrtcGetProgramLog", CompilerProgram, char*)                                 \
   X(DestroyProgram, "nvrtcDestroyProgram", CompilerProgram*)
 
 // ---- products of matrices, libcublasLt
@@ -121,8 +121,8 @@ inline constexpr int kReal32 = 0, kReal64 = 1, kReal16 = 2, kBrain16 = 14;  // C
 inline constexpr int kCompute32 = 68, kCompute64 = 70;                      // CUBLAS_COMPUTE_*F
 inline constexpr int kDescTransposeA = 3, kDescTransposeB = 4;  // CUBLASLT_MATMUL_DESC_*
 inline constexpr int kDescEpilogue = 7, kDescBias = 8;
-inline constexpr int kEpilogueRelu = 2, kEpilogueBias = 4;        // CUBLASLT_EPILOGUE_*: bits
-inline constexpr int kLayoutBatch = 5, kLayoutStride = 6;         // CUBLASLT_MATRIX_LAYOUT_*
+inline constexpr int kEpilogueRelu = 2, kEpilogueBias = 4;  // CUBLASLT_EPILOGUE_*: bits
+inline constexpr int kLayoutBatch = 5, kLayoutStride = 6;   // CUBLASLT_MATRIX_LAYOUT_*
 inline constexpr int kPreferenceWorkspace = 1;  // CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES
 
 #define MS_CUDA_MEMBER(name, symbol, ...) int (*name)(__VA_ARGS__) = nullptr;

@@ -49,8 +49,8 @@ void* OpenBeside(const std::vector<std::string>& names, const char* what) {
     }
   }
   if (found.handle) return found.handle;
-  Throw(ErrorKind::kRuntime, "{} is needed for the device 'GPU': {} brings it{}",
-        what, kInstall, found.tried);
+  Throw(ErrorKind::kRuntime, "{} is needed for the device 'GPU': {} brings it{}", what, kInstall,
+        found.tried);
 }
 
 void* OpenDriver() {

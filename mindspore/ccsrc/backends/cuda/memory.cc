@@ -55,8 +55,7 @@ void Staging::Send(Address to, const void* host, size_t bytes, StreamHandle stre
 void Staging::Receive(void* host, Address from, size_t bytes, CudaStream& stream) {
   std::lock_guard lock(mutex_);
   Block& block = Take(bytes);
-  Check(TheDriver().MemcpyDtoHAsync(block.data, from, bytes, stream.handle()),
-        "cuMemcpyDtoHAsync");
+  Check(TheDriver().MemcpyDtoHAsync(block.data, from, bytes, stream.handle()), "cuMemcpyDtoHAsync");
   stream.WaitForAll();
   std::memcpy(host, block.data, bytes);
 }

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <deque>
-#include <mutex>
 #include <vector>
 
 #include "backends/cuda/stream.h"
+#include "base/mutex.h"
 #include "tensor/memory.h"
 
 namespace ms::cuda {
@@ -30,7 +30,7 @@ class Staging {
   };
   Block& Take(size_t bytes);
 
-  std::mutex mutex_;
+  Mutex mutex_;
   std::deque<Block> blocks_;
   size_t total_ = 0;
 };

@@ -1,5 +1,7 @@
 #include "backends/cuda/program.h"
 
+#include <ms_cuda_texts.h>  // made when this is built
+
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -11,7 +13,6 @@
 #include "backends/cuda/program_cache.h"
 #include "base/error.h"
 #include "base/mutex.h"
-#include "ms_cuda_texts.h"
 
 namespace ms::cuda {
 namespace {
@@ -102,7 +103,10 @@ std::shared_ptr<Program> Program::Of(const std::string& text, int phases) {
 }
 
 Function Program::phase(int i) {
-  std::call_once(loaded_, [this] { Load(); });  // one that throws is tried again
+  if (!loaded_.load(std::memory_order_acquire)) {
+    std::lock_guard lock(mutex_);
+    if (!loaded_) Load();  // one that throws is tried again
+  }
   return functions_[static_cast<size_t>(i)];
 }
 
@@ -129,6 +133,7 @@ void Program::Load() {
     functions.push_back(function);
   }
   functions_ = std::move(functions);
+  loaded_.store(true, std::memory_order_release);
 }
 
 ProgramCounts CountPrograms() { return {compiled, from_disk}; }

@@ -3,12 +3,13 @@
 // stays loaded.
 #pragma once
 
+#include <atomic>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "backends/cuda/driver.h"
+#include "base/mutex.h"
 
 namespace ms::cuda {
 
@@ -30,7 +31,8 @@ class Program {
 
   const std::string text_;
   const int phases_;
-  std::once_flag loaded_;
+  Mutex mutex_;
+  std::atomic<bool> loaded_{false};
   std::vector<Function> functions_;
 };
 

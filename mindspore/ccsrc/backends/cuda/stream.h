@@ -1,14 +1,14 @@
 // The stream of a GPU, and what kernels on it find wrong. A kernel that does leaves the number of
-// its launch in a word of the device's memory; kernels that see it there do nothing, until a wait of
-// the host finds it and throws it as an error of that launch.
+// its launch in a word of the device's memory; kernels that see it there do nothing, until a wait
+// of the host finds it and throws it as an error of that launch.
 #pragma once
 
 #include <array>
-#include <mutex>
 #include <unordered_map>
 #include <vector>
 
 #include "backends/cuda/driver.h"
+#include "base/mutex.h"
 #include "kernel/kernel.h"
 
 namespace ms::cuda {
@@ -54,7 +54,7 @@ class CudaStream : public Stream {
   StreamHandle handle_ = nullptr;
   Address fault_ = 0;
   Found* seen_ = nullptr;  // pinned
-  std::mutex mutex_;
+  Mutex mutex_;
   std::vector<Ticket> tickets_;
   unsigned next_ticket_ = 1;
   // The latest error and its number. Each thread hears of it once.

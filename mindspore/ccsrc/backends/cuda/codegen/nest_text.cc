@@ -78,7 +78,8 @@ class NestPrinter {
 
   std::string Head() const {
     return fmt::format("typedef {} Index;\nstruct Numbers {{\n  long long at[{}];\n}};\n",
-                       plan_.wide ? "long long" : "int", std::max<size_t>(result_.numbers.size(), 1));
+                       plan_.wide ? "long long" : "int",
+                       std::max<size_t>(result_.numbers.size(), 1));
   }
 
   void AddKernel(int phase, const std::string& body) {
@@ -167,8 +168,8 @@ class NestPrinter {
         at.Line(fmt::format("const Index {} = {};", name, rest));
       } else {
         std::string size = Number(nest_.sizes[static_cast<size_t>(e)]);
-        at.Line(fmt::format("const Index {0} = {1} % {2}, rest{3} = {1} / {2};", name, rest, size,
-                            e));
+        at.Line(
+            fmt::format("const Index {0} = {1} % {2}, rest{3} = {1} / {2};", name, rest, size, e));
         rest = fmt::format("rest{}", e);
       }
       at.names[-1 - e] = name;
@@ -204,7 +205,8 @@ class NestPrinter {
                            MemoryType(result_.out[output]), name));
   }
 
-  // Whole packs. How many of them is a number, the second one: none where an address is not aligned.
+  // Whole packs. How many of them is a number, the second one: none where an address is not
+  // aligned.
   std::string PrintPacks(Scope& outer) {
     result_.packs_number = static_cast<int>(result_.numbers.size());
     std::string packs = Number(nest_.size() / plan_.pack);
@@ -221,7 +223,8 @@ class NestPrinter {
       int argument = argument_of_[static_cast<size_t>(of.node.input)];
       loop.Line(fmt::format("const Pack<{0}, {1}> p{2} = ((const Pack<{0}, {1}>*)in{3})[i];", type,
                             plan_.pack, v, argument));
-      element.Line(fmt::format("const {} v{} = Load(p{}.at[j]);", RegisterType(of.node.dtype), v, v));
+      element.Line(
+          fmt::format("const {} v{} = Load(p{}.at[j]);", RegisterType(of.node.dtype), v, v));
       element.names[static_cast<int>(v)] = fmt::format("v{}", v);
     }
     std::string stores;
@@ -233,7 +236,8 @@ class NestPrinter {
       stores += fmt::format("    ((Pack<{0}, {1}>*)out{2})[i] = q{2};\n", type, plan_.pack, o);
     }
     return fmt::format(
-        "  for (Index i = thread; i < packs; i += step) {{\n{}#pragma unroll\n    for (int j = 0; j < {}; "
+        "  for (Index i = thread; i < packs; i += step) {{\n{}#pragma unroll\n    for (int j = 0; "
+        "j < {}; "
         "++j) {{\n"
         "{}    }}\n{}  }}\n",
         loop.lines, plan_.pack, element.lines, stores);
@@ -256,11 +260,11 @@ class NestPrinter {
   // Which kept index a thread works for, and its place in the group.
   std::string Place() {
     std::string kept = Number(nest_.kept_size());
-    std::string own = plan_.across == 1
-                          ? fmt::format("threadIdx.x / {0};\n  const int along = threadIdx.x % {0}",
-                                        plan_.along)
-                          : fmt::format("threadIdx.x % {0};\n  const int along = threadIdx.x / {0}",
-                                        plan_.across);
+    std::string own =
+        plan_.across == 1
+            ? fmt::format("threadIdx.x / {0};\n  const int along = threadIdx.x % {0}", plan_.along)
+            : fmt::format("threadIdx.x % {0};\n  const int along = threadIdx.x / {0}",
+                          plan_.across);
     return fmt::format(
         "  const Index place = (Index)blockIdx.x * {} + {};\n"
         "  const bool here = place < {};\n  const Index kept = here ? place : 0;\n",
@@ -313,8 +317,8 @@ class NestPrinter {
     std::string index;
     int64_t dense = 1;
     for (int d = rank(); d-- > 0; dense *= nest_.sizes[static_cast<size_t>(d)]) {
-      std::string step = d + 1 == rank() ? Axis(d, inner)
-                                         : fmt::format("{} * {}", Axis(d, inner), Number(dense));
+      std::string step =
+          d + 1 == rank() ? Axis(d, inner) : fmt::format("{} * {}", Axis(d, inner), Number(dense));
       index += (index.empty() ? "" : " + ") + step;
     }
     return index;
@@ -386,8 +390,8 @@ class NestPrinter {
         outer.Line(fmt::format("for (int c = along; c < {}; c += {})", chunks, plan_.along));
         outer.Line(fmt::format("  s{0} = {1}::Join(s{0}, {2}[c * {3} + kept]);", v, rule, Totals(v),
                                kept));
-        outer.Line(fmt::format("const {0}::Total j{1} = {2};", rule, v,
-                               Join(v, fmt::format("s{}", v))));
+        outer.Line(
+            fmt::format("const {0}::Total j{1} = {2};", rule, v, Join(v, fmt::format("s{}", v))));
         Finish(outer, v, fmt::format("j{}", v));
       }
     }

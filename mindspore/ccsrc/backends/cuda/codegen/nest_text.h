@@ -21,7 +21,7 @@ inline constexpr int kBlock = 256;  // threads
 struct NestPlan {
   int across = 1, along = 32;  // of a group of threads
   int64_t chunks = 1;
-  int pack = 1;      // elements that a thread reads and writes at once; 1: one by one
+  int pack = 1;       // elements that a thread reads and writes at once; 1: one by one
   bool wide = false;  // an index needs 64 bits
 };
 NestPlan PlanNest(const loops::LoopNest& nest, int multiprocessors);
@@ -29,11 +29,11 @@ NestPlan PlanNest(const loops::LoopNest& nest, int multiprocessors);
 struct NestText {
   std::string text;  // without the prelude; its kernels are phase0, phase1, ...
   int phases = 1;
-  std::vector<long long> numbers;     // the sizes and strides, in the order of the text
-  std::vector<DType> in, out;         // of the kernels' arguments
-  std::vector<int> inputs;            // which of the nest's inputs these are
-  int packs_number = -1;      // the number that says how many packs there are
-  size_t workspace_bytes = 0;  // for totals of chunks
+  std::vector<long long> numbers;  // the sizes and strides, in the order of the text
+  std::vector<DType> in, out;      // of the kernels' arguments
+  std::vector<int> inputs;         // which of the nest's inputs these are
+  int packs_number = -1;           // the number that says how many packs there are
+  size_t workspace_bytes = 0;      // for totals of chunks
 };
 
 // Empty, or why there is no text.

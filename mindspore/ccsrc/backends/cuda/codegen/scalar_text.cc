@@ -78,7 +78,8 @@ std::string ConstantText(double value, DType dtype) {
   std::string type = RegisterType(dtype);
   if (type == "float") value = static_cast<float>(value);
   if (std::isnan(value)) return fmt::format("({})__builtin_nan(\"\")", type);
-  if (std::isinf(value)) return fmt::format("({}){}__builtin_huge_val()", type, value < 0 ? "-" : "");
+  if (std::isinf(value))
+    return fmt::format("({}){}__builtin_huge_val()", type, value < 0 ? "-" : "");
   return fmt::format("{:a}{}", value, type == "float" ? "f" : "");
 }
 

@@ -174,9 +174,7 @@ KernelMaker Constant(double value) {
     if (type.shape().size() == 0) return FunctionKernel([](const KernelArgs&) {}, 10);
     if (value == 0)
       return FunctionKernel(
-          [bytes = type.bytes()](const KernelArgs& args) {
-            TheMemory().Zero(args.out[0], bytes);
-          },
+          [bytes = type.bytes()](const KernelArgs& args) { TheMemory().Zero(args.out[0], bytes); },
           1000);
     ::ms::Module module;
     Graph* body = module.NewGraph("constant");

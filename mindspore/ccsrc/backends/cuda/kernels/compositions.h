@@ -1,5 +1,5 @@
-// Ops as compositions of others: a maker of a kernel that is one loop nest, from a function that says
-// what the op is made of.
+// Ops as compositions of others: a maker of a kernel that is one loop nest, from a function that
+// says what the op is made of.
 #pragma once
 
 #include "backends/cuda/kernels.h"

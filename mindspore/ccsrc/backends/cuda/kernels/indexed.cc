@@ -1,8 +1,9 @@
 // Kernels that read at positions, and say late which one is out of range.
+#include <ms_cuda_texts.h>  // made when this is built
+
 #include "backends/cuda/codegen/scalar_text.h"
 #include "backends/cuda/kernels.h"
 #include "backends/cuda/kernels/text_kernel.h"
-#include "ms_cuda_texts.h"
 #include "ops/axes.h"
 
 namespace ms::cuda {
@@ -29,8 +30,8 @@ std::shared_ptr<Program> GatherProgram(size_t unit, DType positions) {
   std::string type = UnitType(unit);
   std::string arguments =
       fmt::format("const {0}* in, const {1}* positions, {0}* out", type, MemoryType(positions));
-  return Program::Of(kIndexedText + EntryText(0, arguments, "Gather(fault, in, positions, out, n);"),
-                     1);
+  return Program::Of(
+      kIndexedText + EntryText(0, arguments, "Gather(fault, in, positions, out, n);"), 1);
 }
 
 KernelChoice MakeGather(const KernelRequest& r) {
@@ -45,8 +46,8 @@ KernelChoice MakeGather(const KernelRequest& r) {
   size_t item = ItemSize(r.dtype(0)), row = static_cast<size_t>(inner) * item;
   size_t wide = UnitOf(row, 16), narrow = UnitOf(row, std::min<size_t>(item, 8));
   return FunctionKernel(
-      [=, whole = GatherProgram(wide, r.dtype(1)), single = GatherProgram(narrow, r.dtype(1))](
-          const KernelArgs& args) {
+      [=, whole = GatherProgram(wide, r.dtype(1)),
+       single = GatherProgram(narrow, r.dtype(1))](const KernelArgs& args) {
         CudaStream& stream = StreamOf(args);
         bool aligned = (AddressOf(args.in[0]) | AddressOf(args.out[0])) % wide == 0;
         size_t unit = aligned ? wide : narrow;
@@ -72,10 +73,11 @@ KernelChoice MakeSparseCrossEntropy(const KernelRequest& r) {
                                       memory, MemoryType(r.dtype(1)));
   std::string text =
       kIndexedText + EntryText(0, arguments,
-                               fmt::format("ClassRow<{}, {}>(fault, x, labels, {}, out, n);", memory,
-                                           type, gradient ? "(double*)0" : "losses"));
+                               fmt::format("ClassRow<{}, {}>(fault, x, labels, {}, out, n);",
+                                           memory, type, gradient ? "(double*)0" : "losses"));
   if (!gradient)
-    text += EntryText(1, arguments, fmt::format("MeanOfRows<{}, {}>(losses, out, n);", memory, type));
+    text +=
+        EntryText(1, arguments, fmt::format("MeanOfRows<{}, {}>(losses, out, n);", memory, type));
   return FunctionKernel(
       [=, program = Program::Of(text, gradient ? 1 : 2)](const KernelArgs& args) {
         CudaStream& stream = StreamOf(args);

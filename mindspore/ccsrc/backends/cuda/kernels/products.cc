@@ -4,6 +4,7 @@
 #include "backends/cuda/kernels.h"
 #include "backends/cuda/libraries.h"
 #include "backends/cuda/memory.h"
+#include "base/mutex.h"
 #include "kernel/layout.h"
 
 namespace ms::cuda {
@@ -77,9 +78,9 @@ class ProductKernel : public Kernel {
         y_(type, p.transpose_b ? p.n : p.k, p.transpose_b ? p.k : p.n, p.batch, p.same_y),
         z_(type, p.m, p.n, p.batch, false) {
     bool wide = p.dtype == DType::kFloat64;
-    CheckProducts(TheProducts().DescCreate(&desc_, wide ? kCompute64 : kCompute32,
-                                           wide ? kReal64 : kReal32),
-                  "cublasLtMatmulDescCreate");
+    CheckProducts(
+        TheProducts().DescCreate(&desc_, wide ? kCompute64 : kCompute32, wide ? kReal64 : kReal32),
+        "cublasLtMatmulDescCreate");
     Set(kDescTransposeA, static_cast<int32_t>(p.transpose_b));
     Set(kDescTransposeB, static_cast<int32_t>(p.transpose_a));
     int32_t epilogue = (p.bias ? kEpilogueBias : 0) | (p.relu ? kEpilogueRelu : 0);
@@ -139,7 +140,7 @@ class ProductKernel : public Kernel {
   const Layout x_, y_, z_;
   ProductDesc desc_ = nullptr;
   Algorithm algorithm_ = {};
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
 };
 
 KernelChoice MakeProduct(const Product& p) {
@@ -166,8 +167,7 @@ KernelChoice MakeMatMul(const KernelRequest& r) { return MakeProduct(Matrices(r)
 
 KernelChoice MakeMatMulBias(const KernelRequest& r) {
   const auto& activation = r.attr<std::string>("activation");
-  if (!activation.empty() && activation != "relu")
-    return No("cannot end with '{}'", activation);
+  if (!activation.empty() && activation != "relu") return No("cannot end with '{}'", activation);
   if (!r.attr<Ints>("y_shape").empty()) return No("needs a plain matrix, got a packed one");
   Product p = Matrices(r);
   p.bias = r.in.size() == 3;

@@ -1,11 +1,12 @@
 // Random numbers: element by element those of the host, for the same seed and offset.
+#include <ms_cuda_texts.h>  // made when this is built
+
 #include <cmath>
 
 #include "backends/cuda/codegen/scalar_text.h"
 #include "backends/cuda/kernels.h"
 #include "backends/cuda/kernels/text_kernel.h"
 #include "kernel/sample_part.h"
-#include "ms_cuda_texts.h"
 
 namespace ms::cuda {
 namespace {
@@ -58,14 +59,14 @@ KernelChoice MakeDropout(const KernelRequest& r) {
   std::string memory = MemoryType(r.dtype(0)), type = RegisterType(r.dtype(0));
   // Words below this are kept.
   auto threshold = static_cast<uint64_t>(std::max(std::llround(keep * 4294967296.0), 1ll));
-  std::string body = fmt::format("Drop(x, y, mask, {}ull, {}, n);", threshold,
-                                 ConstantText(1 / keep, type == "double" ? DType::kFloat64
-                                                                         : DType::kFloat32));
+  std::string body =
+      fmt::format("Drop(x, y, mask, {}ull, {}, n);", threshold,
+                  ConstantText(1 / keep, type == "double" ? DType::kFloat64 : DType::kFloat32));
   std::string arguments = fmt::format("const {0}* x, {0}* y, {0}* mask", memory);
   return FunctionKernel(
       [=, seeds = Seeds(r, "Seed0", "Seed1"),
-       program = Program::Of(kRandomText + EntryText(0, arguments, body), 1)](
-          const KernelArgs& args) {
+       program =
+           Program::Of(kRandomText + EntryText(0, arguments, body), 1)](const KernelArgs& args) {
         int64_t size = shape.size();
         auto numbers = seeds.Numbers(args.random, size, FirstElement(shape));
         if (size)

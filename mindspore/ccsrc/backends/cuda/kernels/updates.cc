@@ -4,8 +4,8 @@
 namespace ms::cuda {
 namespace {
 
-// What Adam and its kin have in common: averages of the gradient and of its square. The numbers of an
-// update are computed in double, as on the host.
+// What Adam and its kin have in common: averages of the gradient and of its square. The numbers of
+// an update are computed in double, as on the host.
 struct Moments {
   Term gradient, m, v;
   Moments(const Composer& c, const Term& g, const Term& beta1, const Term& beta2) : gradient(g) {
@@ -42,8 +42,8 @@ Terms AdamWeightDecay(const Composer& c) {
           now.v};
 }
 
-// parameters, gradient, learning_rate, accum, momentum, stat. Where there is no momentum, accum and stat
-// stay; the velocity of an element's first update, which stat says, is its gradient.
+// parameters, gradient, learning_rate, accum, momentum, stat. Where there is no momentum, accum and
+// stat stay; the velocity of an element's first update, which stat says, is its gradient.
 Terms Sgd(const Composer& c) {
   Term w = c.Wide(0), accum = c.Wide(3), stat = c.Wide(5);
   DType type = w.dtype();
