@@ -138,6 +138,9 @@ for ta in (False, True):
     for tb in (False, True):
         p, q = both(lambda: ops.MatMul(ta, tb)(x.T if ta else x, y.T if tb else y).asnumpy())
         np.testing.assert_allclose(q, p, rtol=1e-5)
+t = Tensor(f32(41))
+p, q = both(lambda: ops.matmul(t[1:21].reshape(4, 5), t[21:].reshape(5, 4)).asnumpy())  # not aligned
+np.testing.assert_allclose(q, p, rtol=1e-5, atol=1e-6)
 ms.set_context(mode=0)
 net = nn.SequentialCell(nn.Dense(4, 6), nn.ReLU())
 p, q = both(lambda: ms.jit(lambda x: net(x))(Tensor(f32(3, 4))).asnumpy())

@@ -57,7 +57,8 @@ def vendor_folders() -> list[str]:
 
 
 def _reason(text: str) -> str:
-    """What the library found missing, without the frame that says which library it is."""
+    """What the library found missing: without the lines of the program, and the frame that says which library it is."""
+    text = text.partition("\n")[0]
     own = f"'{os.path.dirname(_core.__file__)}/"
     _, found, rest = text.partition("must be a library with a device, but ")
     return (rest if found and own in text else text).rstrip(".")

@@ -23,6 +23,7 @@ struct Matrix {  // column by column
 };
 struct Wish {
   uint64_t workspace = 0;
+  uint32_t alignment = 256;  // unless said otherwise
 };
 Handles<Desc>& Descs() {
   static auto* all = new Handles<Desc>;
@@ -182,6 +183,8 @@ STUB_ENTRY cublasLtMatmulPreferenceDestroy(void* wish) {
 STUB_ENTRY cublasLtMatmulPreferenceSetAttribute(void* wish, int attribute, const void* value,
                                                 size_t size) {
   std::lock_guard lock(TheMutex());
+  if (Wishes().Has(wish) && attribute >= 5 && attribute <= 8 && size == 4)
+    return std::memcpy(&static_cast<Wish*>(wish)->alignment, value, size), 0;
   if (!Wishes().Has(wish) || attribute != 1 || size != 8) return Refuse(kInvalid, "no preference");
   return std::memcpy(&static_cast<Wish*>(wish)->workspace, value, size), 0;
 }
@@ -205,6 +208,7 @@ STUB_ENTRY cublasLtMatmulAlgoGetHeuristic(void* handle, void* desc, void* a, voi
     return status;
   results[0] = {};
   results[0].algorithm[0] = kAlgorithm;
+  results[0].algorithm[1] = static_cast<Wish*>(wish)->alignment;
   results[0].workspace = kNeeds;
   return *count = 1, 0;
 }
@@ -225,6 +229,8 @@ STUB_ENTRY cublasLtMatmul(void* handle, void* desc, const void* alpha, const voi
     return Refuse(kInvalid, "cublasLtMatmul: too little workspace");
   if (!Holds(number(x), Extent(l)) || !Holds(number(y), Extent(r)) || !Holds(number(z), Extent(o)))
     return Refuse(kInvalid, "cublasLtMatmul goes beyond a block");
+  if ((number(x) | number(y) | number(z)) % algorithm[1])
+    return Refuse(kInvalid, "cublasLtMatmul: the algorithm is for other alignments");
   bool wide = o.type == 1;
   double one = wide ? *static_cast<const double*>(alpha) : *static_cast<const float*>(alpha);
   double none = wide ? *static_cast<const double*>(beta) : *static_cast<const float*>(beta);

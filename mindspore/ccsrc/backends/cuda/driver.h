@@ -124,6 +124,7 @@ inline constexpr int kDescEpilogue = 7, kDescBias = 8;
 inline constexpr int kEpilogueRelu = 2, kEpilogueBias = 4;  // CUBLASLT_EPILOGUE_*: bits
 inline constexpr int kLayoutBatch = 5, kLayoutStride = 6;   // CUBLASLT_MATRIX_LAYOUT_*
 inline constexpr int kPreferenceWorkspace = 1;  // CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES
+inline constexpr int kPreferenceAlignment = 5;  // ..._MIN_ALIGNMENT_A_BYTES, then B, C, D
 
 #define MS_CUDA_MEMBER(name, symbol, ...) int (*name)(__VA_ARGS__) = nullptr;
 struct Driver {

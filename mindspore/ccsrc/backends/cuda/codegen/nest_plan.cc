@@ -16,7 +16,7 @@ Ints DenseStrides(const Ints& sizes) {
 }
 
 bool NeedsWide(const loops::LoopNest& nest) {
-  constexpr double kMost = 0x1p31 - 4096.0 * kBlock;  // loops step beyond the end
+  constexpr double kMost = 0x1p31 - 0x1p24;  // loops step beyond the end
   if (static_cast<double>(nest.size()) >= kMost) return true;
   for (const loops::NestLeaf& leaf : nest.leaves) {
     double most = static_cast<double>(leaf.offset);

@@ -9,7 +9,8 @@
 namespace ms::cuda {
 namespace {
 
-constexpr size_t kNumbers = 8;  // of struct Numbers in device/indexed.cuh
+constexpr size_t kNumbers = 8;                // of struct Numbers in device/indexed.cuh
+constexpr char kOwn[] = "(unsigned)n.at[0]";  // the ticket
 
 std::vector<long long> Padded(std::vector<long long> numbers) {
   numbers.resize(kNumbers);
@@ -31,7 +32,7 @@ std::shared_ptr<Program> GatherProgram(size_t unit, DType positions) {
   std::string arguments =
       fmt::format("const {0}* in, const {1}* positions, {0}* out", type, MemoryType(positions));
   return Program::Of(
-      kIndexedText + EntryText(0, arguments, "Gather(fault, in, positions, out, n);"), 1);
+      kIndexedText + EntryText(0, arguments, "Gather(fault, in, positions, out, n);", kOwn), 1);
 }
 
 KernelChoice MakeGather(const KernelRequest& r) {
@@ -74,10 +75,11 @@ KernelChoice MakeSparseCrossEntropy(const KernelRequest& r) {
   std::string text =
       kIndexedText + EntryText(0, arguments,
                                fmt::format("ClassRow<{}, {}>(fault, x, labels, {}, out, n);",
-                                           memory, type, gradient ? "(double*)0" : "losses"));
+                                           memory, type, gradient ? "(double*)0" : "losses"),
+                               kOwn);
   if (!gradient)
-    text +=
-        EntryText(1, arguments, fmt::format("MeanOfRows<{}, {}>(losses, out, n);", memory, type));
+    text += EntryText(1, arguments,
+                      fmt::format("MeanOfRows<{}, {}>(losses, out, n);", memory, type), kOwn);
   return FunctionKernel(
       [=, program = Program::Of(text, gradient ? 1 : 2)](const KernelArgs& args) {
         CudaStream& stream = StreamOf(args);

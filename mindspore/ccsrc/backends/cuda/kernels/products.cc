@@ -10,6 +10,7 @@
 namespace ms::cuda {
 namespace {
 
+constexpr uint32_t kAligned = 16;                // what its quickest algorithms need
 constexpr size_t kWorkspace = size_t{32} << 20;  // what its algorithms may ask for, at most
 
 bool LibraryType(DType dtype, int* type) {
@@ -85,7 +86,8 @@ class ProductKernel : public Kernel {
     Set(kDescTransposeB, static_cast<int32_t>(p.transpose_a));
     int32_t epilogue = (p.bias ? kEpilogueBias : 0) | (p.relu ? kEpilogueRelu : 0);
     if (epilogue) Set(kDescEpilogue, epilogue);
-    Choose();
+    aligned_ = Choose(kAligned);
+    single_ = Choose(static_cast<uint32_t>(ItemSize(p.dtype)));
     cost_ns_ = 4000;  // of the host
   }
   ~ProductKernel() override { TheProducts().DescDestroy(desc_); }
@@ -96,6 +98,9 @@ class ProductKernel : public Kernel {
     // The bias belongs to the description: one for each run, as threads share this kernel.
     std::lock_guard lock(mutex_);
     if (product_.bias) Set(kDescBias, args.in[2]);
+    Address all = AddressOf(args.in[0]) | AddressOf(args.in[1]) | AddressOf(args.out[0]);
+    if (product_.bias) all |= AddressOf(args.in[2]);
+    const Algorithm& algorithm = all % kAligned == 0 ? aligned_ : single_;
     double one = 1, zero = 0;
     float one32 = 1, zero32 = 0;
     bool wide = product_.dtype == DType::kFloat64;
@@ -104,7 +109,7 @@ class ProductKernel : public Kernel {
     CheckProducts(
         TheProducts().Matmul(TheHandle(), desc_, alpha, args.in[1], y_.handle(), args.in[0],
                              x_.handle(), beta, args.out[0], z_.handle(), args.out[0], z_.handle(),
-                             &algorithm_, args.workspace, workspace_bytes_, stream.handle()),
+                             &algorithm, args.workspace, workspace_bytes_, stream.handle()),
         "cublasLtMatmul");
   }
 
@@ -115,12 +120,17 @@ class ProductKernel : public Kernel {
                   "cublasLtMatmulDescSetAttribute");
   }
 
-  void Choose() {
+  // An algorithm for addresses that are multiples of `alignment`.
+  Algorithm Choose(uint32_t alignment) {
     const Products& p = TheProducts();
     Preference preference = nullptr;
     CheckProducts(p.PreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate");
     uint64_t most = kWorkspace;
     int status = p.PreferenceSet(preference, kPreferenceWorkspace, &most, sizeof(most));
+    for (int operand = 0; operand < 4 && status == 0; ++operand) {
+      status = p.PreferenceSet(preference, kPreferenceAlignment + operand, &alignment,
+                               sizeof(alignment));
+    }
     Heuristic found = {};
     int count = 0;
     if (status == 0) {
@@ -132,14 +142,14 @@ class ProductKernel : public Kernel {
     if (count == 0)
       Throw(ErrorKind::kRuntime, "libcublasLt has no algorithm for [{}, {}] by [{}, {}] of {}",
             product_.m, product_.k, product_.k, product_.n, Name(product_.dtype));
-    algorithm_ = found.algorithm;
-    workspace_bytes_ = found.workspace_bytes;
+    workspace_bytes_ = std::max(workspace_bytes_, found.workspace_bytes);
+    return found.algorithm;
   }
 
   const Product product_;
   const Layout x_, y_, z_;
   ProductDesc desc_ = nullptr;
-  Algorithm algorithm_ = {};
+  Algorithm aligned_ = {}, single_ = {};
   mutable Mutex mutex_;
 };
 

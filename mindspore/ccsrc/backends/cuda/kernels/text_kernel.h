@@ -10,12 +10,15 @@
 namespace ms::cuda {
 
 // The kernel phase<i> of a text that declares a type Numbers: `arguments` are its parameters
-// between the word of faults and these.
-inline std::string EntryText(int phase, const std::string& arguments, const std::string& body) {
+// between the word of faults and these. One that reports faults itself, by the ticket `own`, goes
+// on where it finds its own: else some threads of a block would leave, and others wait for them.
+inline std::string EntryText(int phase, const std::string& arguments, const std::string& body,
+                             const std::string& own = "0u") {
   return fmt::format(
       "extern \"C\" __global__ void __launch_bounds__(256) phase{}(Fault* fault, {}, Numbers n) "
-      "{{\n  if (fault->ticket) return;\n  {}\n}}\n",
-      phase, arguments, body);
+      "{{\n  const unsigned found = *(volatile unsigned*)&fault->ticket;\n"
+      "  if (found && found != {}) return;\n  {}\n}}\n",
+      phase, arguments, own, body);
 }
 
 inline void LaunchText(CudaStream& stream, Program& program, int phase, int64_t blocks,
