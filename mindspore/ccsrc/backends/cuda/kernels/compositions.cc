@@ -189,7 +189,8 @@ KernelMaker Constant(double value) {
 
 void AddCompositions(KernelTable& table) {
   for (const OpDef* op : Ops().All()) {
-    if (op->expand) table.For(op->name).Try("nest", Composition(Expanded));
+    // Internal ones are what passes make where a device gains by it: see host.cc.
+    if (op->expand && !op->internal) table.For(op->name).Try("nest", Composition(Expanded));
   }
   table.For("DropoutGrad").Try("nest", Composition(DropoutGrad));
   table.For("Softmax").Try("nest", Composition(Softmax));
