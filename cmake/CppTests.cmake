@@ -14,3 +14,10 @@ file(GLOB MS_FENCED_SOURCES CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/tests
 add_library(ms_fenced MODULE EXCLUDE_FROM_ALL ${MS_FENCED_SOURCES})
 target_link_libraries(ms_fenced PRIVATE ms_core)
 set_target_properties(ms_fenced PROPERTIES BUILD_RPATH "${MS_LIBRARY_FOLDER};${MS_ONEDNN_FOUND}/lib")
+
+# NVIDIA's libraries as a stub for tests: the device GPU on any machine.
+file(GLOB MS_CUDA_STUB_SOURCES CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/tests/devices/cuda_stub/*.cc")
+add_library(ms_cuda_stub MODULE EXCLUDE_FROM_ALL ${MS_CUDA_STUB_SOURCES})
+target_link_libraries(ms_cuda_stub PRIVATE ms_flags ms_fmt "${CMAKE_DL_LIBS}")
+target_compile_definitions(ms_cuda_stub PRIVATE MS_STUB_FOLDER="${CMAKE_CURRENT_SOURCE_DIR}/tests/devices/cuda_stub"
+                           MS_STUB_COMPILER="${CMAKE_CXX_COMPILER}")

@@ -17,7 +17,7 @@ target_link_libraries(_core PRIVATE ms_core)
 target_link_options(_core PRIVATE -Wl,--wrap=__gxx_personality_v0)  # see python/unwinding.cc
 ms_precompile(_core <pybind11/pybind11.h> <pybind11/stl.h> <pybind11/numpy.h>)
 
-add_dependencies(_core ms_cpu)
+add_dependencies(_core ms_cpu ms_cuda)
 ms_find_beside(_core)
 if(NOT DEFINED SKBUILD)
   set_target_properties(_core PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${MS_LIBRARY_FOLDER}")

@@ -1,5 +1,6 @@
 """For all tests: graphs are verified after every pass; each test leaves the settings that many change as they were; what needs
-the fast stage is skipped where MS_FUSION=0 turns it off. With MS_TEST_DEVICE=Fenced all run on the fenced device, and what touches its memory fails.
+the fast stage is skipped where MS_FUSION=0 turns it off. With MS_TEST_DEVICE=Fenced all run on the fenced device, and what touches its memory fails;
+with MS_TEST_DEVICE=GPU on a GPU, or on the stub of its driver, and what that refuses fails.
 With MS_TEST_REHEARSAL=2x2:7 all graphs are cut at random over a mesh of threads."""
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import pytest
 
 os.environ.setdefault("MS_VERIFY", "1")  # read by the core when the first graph is compiled
 
+import cuda_device
 import fenced_device
 
 from mindspore import _core, context, dataset
@@ -89,6 +91,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         skip = pytest.mark.skip(reason="about the host's device")
         for item in items:
             if "host_device" in item.keywords or "kernels" in item.path.parts:
+                item.add_marker(skip)
+    if cuda_device.NAME == DEVICE:
+        skip = pytest.mark.skip(reason="made by passes only where a device has a kernel for it")
+        for item in items:
+            if (
+                getattr(item, "callspec", None)
+                and item.callspec.id.split("-")[0] in cuda_device.UNMADE
+            ):
                 item.add_marker(skip)
     if os.environ.get("MS_FUSION") != "0":
         return

@@ -8,6 +8,8 @@ import functools
 import os
 from pathlib import Path
 
+import cuda_device
+
 from mindspore import _core, context
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -34,6 +36,8 @@ def use_what_is_wanted() -> None:
     """The device that MS_TEST_DEVICE names, from here on."""
     if WANTED == NAME:
         load()
+    if WANTED == cuda_device.NAME:
+        cuda_device.prepare()
     context.set_context(device_target=WANTED)
 
 
@@ -43,6 +47,7 @@ def check() -> None:
         _core.synchronize(NAME)  # what is left to do, or found wrong, is its user's
         touched = faults()
         assert not touched, "\n".join(touched)
+    cuda_device.check()
 
 
 def faults() -> list[str]:

@@ -13,7 +13,16 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mindspore import _core, _exit, _fusion, _parallel_settings, _paths, _settings, tuning
+from mindspore import (
+    _core,
+    _devices,
+    _exit,
+    _fusion,
+    _parallel_settings,
+    _paths,
+    _settings,
+    tuning,
+)
 
 HOST = "CPU"
 GRAPH_MODE = 0
@@ -81,6 +90,12 @@ def checked_device(function: str, argument: str, value: object) -> str:
             f"For '{function}', '{argument}' must be one of {names}, but got '{value}'."
         )
     text = f"the device '{value}' is not available on this machine: this build has {names}"
+    if value in _devices.LIBRARIES:
+        why = _devices.open_device(value, _values["device_id"])
+        if not why:
+            atexit.register(_report_late_errors, value, os.getpid())
+            return value
+        text += f", and {why}"
     if not (_values["device_fallback"] or os.environ.get("MS_DEVICE_FALLBACK") == "1"):
         raise ValueError(
             f"For '{function}', {text}. Use {argument}='{names[0]}', or set MS_DEVICE_FALLBACK=1 in the "
@@ -250,16 +265,29 @@ _EFFECTS: dict[str, Callable[[Any], None]] = {
 
 def _checked_settings(settings: dict[str, Any]) -> dict[str, Any]:
     """All of them, or an error of one before anything has changed."""
-    fallback = _values["device_fallback"]
-    _values["device_fallback"] = settings.get("device_fallback", fallback)
+    before = {name: _values[name] for name in ("device_fallback", "device_id")}
+    checked = dict(settings)
     try:
-        checked = dict(settings)
-        for name, value in settings.items():
-            own = _CHECKS.get(name)
+        for name in sorted(settings, key=lambda name: name not in before):
+            own, value = _CHECKS.get(name), settings[name]
             checked[name] = own(value) if own else _settings.checked("set_context", name, value)
+            if name in before:  # what naming a device depends on
+                _values[name] = checked[name]
+        _check_number(checked)
         return checked
     finally:
-        _values["device_fallback"] = fallback
+        _values.update(before)
+
+
+def _check_number(settings: dict[str, Any]) -> None:
+    """A process has one device of a name."""
+    device = settings.get("device_target", _values["device_target"])
+    number, wanted = _devices.number_of(device), settings.get("device_id", _values["device_id"])
+    if number is not None and wanted != number:
+        raise ValueError(
+            f"For 'set_context', 'device_id' must be {number}, the {device} that this process has opened, but got "
+            f"{wanted}. CUDA_VISIBLE_DEVICES says which are seen, before the first use."
+        )
 
 
 def set_context(**kwargs) -> None:

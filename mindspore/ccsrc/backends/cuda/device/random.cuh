@@ -1,0 +1,85 @@
+// Random numbers, those of the host: Philox 4x32-10 (kernel/random.h). A group of 64 words is made
+// of 16 counters; word i is part i / 16 of counter i % 16. A thread has a counter, and the four
+// elements that its words are for.
+struct Numbers {
+  long long at[4];  // seed, offset, elements, the word of the first element
+};
+struct Words {
+  uint32_t at[4];
+};
+MS_FUNCTION Words Philox(uint64_t seed, uint64_t offset, uint64_t counter) {
+  uint32_t c0 = (uint32_t)counter, c1 = (uint32_t)(counter >> 32);
+  uint32_t c2 = (uint32_t)offset, c3 = (uint32_t)(offset >> 32);
+  uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
+  for (int round = 0; round < 10; ++round) {
+    const uint64_t p0 = (uint64_t)0xD2511F53u * c0, p1 = (uint64_t)0xCD9E8D57u * c2;
+    c0 = (uint32_t)(p1 >> 32) ^ c1 ^ k0;
+    c2 = (uint32_t)(p0 >> 32) ^ c3 ^ k1;
+    c1 = (uint32_t)p1;
+    c3 = (uint32_t)p0;
+    k0 += 0x9E3779B9u;
+    k1 += 0xBB67AE85u;
+  }
+  return Words{{c0, c1, c2, c3}};
+}
+
+// Two normals from two words (Box and Muller), as the host has it.
+MS_FUNCTION void Normals(uint32_t radius_word, uint32_t angle_word, float* first, float* second) {
+  const float u = ((float)radius_word + 0.5f) * (1.0f / 4294967296.0f);
+  const float radius = ::sqrtf(::fabsf(-2.0f * k_log(u)));
+  const float turns = (float)(int32_t)angle_word * (1.0f / 1073741824.0f);  // [-2, 2]
+  const int32_t quarter = (int32_t)(turns + (turns < 0 ? -0.5f : 0.5f));
+  const float x = (turns - (float)quarter) * 1.57079632679f, z = x * x;
+  const float sine =
+      x * (1.0f + z * (-1.0f / 6 + z * (1.0f / 120 + z * (-1.0f / 5040 + z * (1.0f / 362880)))));
+  const float cosine =
+      1.0f + z * (-0.5f + z * (1.0f / 24 + z * (-1.0f / 720 + z * (1.0f / 40320))));
+  const bool swap = (quarter & 1) != 0;
+  const float s = swap ? cosine : sine, c = swap ? sine : cosine;
+  *first = radius * (((quarter + 1) & 2) != 0 ? -c : c);
+  *second = radius * ((quarter & 2) != 0 ? -s : s);
+}
+
+// body(words, e): e is the element of the first word, the others follow 16 apart; some of them may
+// be outside of [0, elements).
+template <class F>
+MS_FUNCTION void ForWords(Numbers n, F body) {
+  const long long first = n.at[3] / 64 * 16, end = (n.at[3] + n.at[2] + 63) / 64 * 16;
+  const long long step = (long long)gridDim.x * 256;
+  for (long long c = first + (long long)blockIdx.x * 256 + threadIdx.x; c < end; c += step) {
+    const Words words = Philox((uint64_t)n.at[0], (uint64_t)n.at[1], (uint64_t)c);
+    body(words, c / 16 * 64 + c % 16 - n.at[3]);
+  }
+}
+
+MS_FUNCTION void Uniform(float* out, Numbers n) {
+  ForWords(n, [=](Words words, long long e) {
+    for (int j = 0; j < 4; ++j) {
+      if (e + 16 * j < n.at[2])
+        out[e + 16 * j] = (float)(int32_t)(words.at[j] >> 8) * (1.0f / 16777216.0f);
+    }
+  });
+}
+MS_FUNCTION void Normal(float* out, Numbers n) {
+  ForWords(n, [=](Words words, long long e) {
+    float normals[4];
+    Normals(words.at[0], words.at[1], &normals[0], &normals[1]);
+    Normals(words.at[2], words.at[3], &normals[2], &normals[3]);
+    for (int j = 0; j < 4; ++j) {
+      if (e + 16 * j < n.at[2]) out[e + 16 * j] = normals[j];
+    }
+  });
+}
+// Words below the threshold are kept.
+template <class M, class R>
+MS_FUNCTION void Drop(const M* x, M* y, M* mask, uint64_t threshold, R scale, Numbers n) {
+  ForWords(n, [=](Words words, long long e) {
+    for (int j = 0; j < 4; ++j) {
+      const long long at = e + 16 * j;
+      if (at < 0 || at >= n.at[2]) continue;
+      const bool kept = words.at[j] < threshold;
+      y[at] = Stored<M>::Of(kept ? k_mul(Load(x[at]), scale) : (R)0);
+      mask[at] = Stored<M>::Of((R)kept);
+    }
+  });
+}

@@ -1,0 +1,24 @@
+// The kernels of the GPU, by topic: each adds entries to the table.
+#pragma once
+
+#include "kernel/kernel.h"
+
+namespace ms::cuda {
+
+// Loop nests: everything elementwise, reductions, views that are copied, fused bodies, and ops that
+// are compositions of these (nests.cc, compositions.cc).
+void AddNests(KernelTable& table);
+void AddCompositions(KernelTable& table);
+void AddUpdates(KernelTable& table);
+// A kernel of a straight graph whose parameters are the request's inputs.
+KernelChoice NestOf(const Graph& body, const KernelRequest& request);
+
+void AddProducts(KernelTable& table);  // of matrices, by cuBLASLt
+void AddIndexed(KernelTable& table);   // positions that are numbers of a tensor
+void AddRandom(KernelTable& table);
+const Layouts& ProductLayouts();
+
+// What is left: the host's kernel, between copies. Says in MS_LOG=dispatch that it is so.
+void AddHostKernels(KernelTable& table);
+
+}  // namespace ms::cuda

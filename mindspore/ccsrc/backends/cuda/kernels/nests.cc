@@ -1,0 +1,144 @@
+// Kernels that are loop nests, as generated text.
+#include <algorithm>
+
+#include "backends/cuda/codegen/nest_text.h"
+#include "backends/cuda/device.h"
+#include "backends/cuda/kernels.h"
+#include "backends/cuda/memory.h"
+#include "backends/cuda/program.h"
+#include "ops/fused.h"
+
+namespace ms::cuda {
+namespace {
+
+class NestKernel : public Kernel {
+ public:
+  NestKernel(const loops::LoopNest& nest, const NestPlan& plan, NestText text)
+      : plan_(plan),
+        text_(std::move(text)),
+        passes_(nest.stages ? nest.passes() : 1),
+        kept_(nest.kept_size()),
+        size_(nest.size()),
+        reduces_(nest.stages > 0),
+        program_(Program::Of(text_.text, text_.phases)) {
+    workspace_bytes_ = text_.workspace_bytes;
+    cost_ns_ = 2000;  // of the host: a launch
+  }
+
+  void Run(const KernelArgs& args) const override {
+    auto& stream = static_cast<CudaStream&>(*args.stream);
+    std::vector<const void*> addresses;
+    for (int input : text_.inputs) addresses.push_back(args.in[input]);
+    for (size_t o = 0; o < text_.out.size(); ++o) addresses.push_back(args.out[o]);
+    addresses.push_back(args.workspace);
+    std::vector<long long> numbers = text_.numbers;
+    if (numbers.empty()) numbers.push_back(0);
+    if (text_.packs_number >= 0 && !IsAligned(addresses))
+      numbers[static_cast<size_t>(text_.packs_number)] = 0;
+    std::vector<void*> arguments;
+    for (const void*& address : addresses) arguments.push_back(&address);
+    arguments.push_back(numbers.data());
+    for (int phase = 0; phase < text_.phases; ++phase)
+      stream.Launch(program_->phase(phase), GridOf(phase), arguments);
+  }
+  std::string Contents() const override { return text_.text; }
+
+ private:
+  static bool IsAligned(const std::vector<const void*>& addresses) {
+    return std::all_of(addresses.begin(), addresses.end(),
+                       [](const void* a) { return AddressOf(a) % 16 == 0; });
+  }
+
+  Grid GridOf(int phase) const {
+    Grid grid;
+    if (!reduces_) return Elementwise();
+    int64_t per_block = kBlock / plan_.along;
+    grid.x = static_cast<unsigned>((kept_ + per_block - 1) / per_block);
+    if (plan_.chunks > 1 && phase < passes_) grid.y = static_cast<unsigned>(plan_.chunks);
+    return grid;
+  }
+
+  Grid Elementwise() const {
+    int64_t per_block = int64_t{kBlock} * plan_.pack;
+    int64_t blocks = (size_ + per_block - 1) / per_block;
+    Grid grid;
+    grid.x = static_cast<unsigned>(std::min<int64_t>(blocks, 32 * TheDevice().multiprocessors));
+    return grid;
+  }
+
+  const NestPlan plan_;
+  const NestText text_;
+  const int passes_;
+  const int64_t kept_, size_;
+  const bool reduces_;
+  std::shared_ptr<Program> program_;
+};
+
+// Outputs without elements.
+KernelChoice Nothing() {
+  return FunctionKernel([](const KernelArgs&) {}, 10);
+}
+
+bool IsEmpty(const Types& types) {
+  return std::any_of(types.begin(), types.end(),
+                     [](const Type& type) { return type.shape().size() == 0; });
+}
+
+// The op alone, as a body.
+KernelChoice MakeSingle(const KernelRequest& request) {
+  ::ms::Module module;
+  Graph* body = module.NewGraph("op");
+  Vars inputs;
+  for (const Type& type : request.in) inputs.push_back({body->AddParameter(type.Strong(), "x"), 0});
+  auto attrs = request.attrs.empty() ? nullptr : std::make_shared<const Attrs>(request.attrs);
+  Node* node = body->AddApply(request.op, std::move(inputs), std::move(attrs), request.out, 0);
+  body->SetOutputs({{node, 0}});
+  return NestOf(*body, request);
+}
+
+KernelChoice MakeFused(const KernelRequest& request) {
+  return NestOf(*request.attr<Graph*>("body"), request);
+}
+
+// A reduction as bodies have them: with the reduced axes left as ones, and then without.
+KernelChoice MakeReduction(const KernelRequest& request) {
+  ::ms::Module module;
+  Graph* body = module.NewGraph("op");
+  GraphEmitter emitter(body);
+  Term x = emitter.Wrap({body->AddParameter(request.in[0].Strong(), "x"), 0});
+  Attrs attrs = request.attrs;
+  attrs[static_cast<size_t>(request.op.AttrIndex("keep_dims"))] = true;
+  auto shared = std::make_shared<const Attrs>(std::move(attrs));
+  Term y = emitter.Wrap(emitter.Emit(request.op, {x.var}, shared)[0]);
+  if (!(y.shape() == request.out[0].shape())) y = Reshape(y, request.out[0].shape());
+  body->SetOutputs({y.var});
+  return NestOf(*body, request);
+}
+
+}  // namespace
+
+KernelChoice NestOf(const Graph& body, const KernelRequest& request) {
+  if (IsEmpty(request.out)) return Nothing();
+  if (IsEmpty(request.in)) return No("an input without elements has no loop");
+  FusedBody fused;
+  if (std::string why = AnalyzeFused(body, &fused); !why.empty()) return No("{}", why);
+  loops::LoopNest nest;
+  if (std::string why = loops::MakeNest(fused, &nest); !why.empty()) return No("{}", why);
+  NestPlan plan = PlanNest(nest, TheDevice().multiprocessors);
+  NestText text;
+  if (std::string why = PrintNest(nest, plan, &text); !why.empty()) return No("{}", why);
+  return std::make_unique<NestKernel>(nest, plan, std::move(text));
+}
+
+void AddNests(KernelTable& table) {
+  for (const OpDef* op : Ops().All()) {
+    if (op->scalar) table.For(op->name).Try("nest", MakeSingle);
+  }
+  table.For("Fused").Try("nest", MakeFused);
+  for (const char* op : {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd"})
+    table.For(op).Try("nest", MakeReduction);
+  for (const char* op : {"Transpose", "BroadcastTo", "Slice", "StridedSlice", "Identity", "Fill"})
+    table.For(op).Try("nest", MakeSingle);
+}
+
+}  // namespace ms::cuda

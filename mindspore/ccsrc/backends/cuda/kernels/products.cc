@@ -1,0 +1,222 @@
+// Products of matrices by cuBLASLt, with bias and activation. Its matrices lie column by column:
+// what it is given is the transposed problem, z' = y' x'.
+#include "backends/cuda/device.h"
+#include "backends/cuda/kernels.h"
+#include "backends/cuda/libraries.h"
+#include "backends/cuda/memory.h"
+#include "base/mutex.h"
+#include "kernel/layout.h"
+
+namespace ms::cuda {
+namespace {
+
+constexpr uint32_t kAligned = 16;                // what its quickest algorithms need
+constexpr size_t kWorkspace = size_t{32} << 20;  // what its algorithms may ask for, at most
+
+bool LibraryType(DType dtype, int* type) {
+  switch (dtype) {
+    case DType::kFloat16:
+      return *type = kReal16, true;
+    case DType::kBFloat16:
+      return *type = kBrain16, true;
+    case DType::kFloat32:
+      return *type = kReal32, true;
+    case DType::kFloat64:
+      return *type = kReal64, true;
+    default:
+      return false;
+  }
+}
+
+ProductsHandle TheHandle() {
+  static const ProductsHandle handle = [] {
+    Enter();
+    ProductsHandle made = nullptr;
+    CheckProducts(TheProducts().Create(&made), "cublasLtCreate");
+    return made;
+  }();
+  return handle;
+}
+
+// [m, k] by [k, n], `batch` times.
+struct Product {
+  int64_t m, n, k;
+  bool transpose_a, transpose_b;
+  DType dtype;
+  int64_t batch = 1;
+  bool same_x = false, same_y = false;  // one matrix for the whole batch
+  bool bias = false;
+  bool relu = false;
+};
+
+class Layout {
+ public:
+  // Of a matrix that has `rows` rows of `columns` numbers, as C has it.
+  Layout(int type, int64_t rows, int64_t columns, int64_t batch, bool same) {
+    const Products& p = TheProducts();
+    CheckProducts(p.LayoutCreate(&handle_, type, static_cast<uint64_t>(columns),
+                                 static_cast<uint64_t>(rows), columns),
+                  "cublasLtMatrixLayoutCreate");
+    if (batch == 1) return;
+    auto count = static_cast<int32_t>(batch);
+    int64_t stride = same ? 0 : rows * columns;
+    CheckProducts(p.LayoutSet(handle_, kLayoutBatch, &count, sizeof(count)), "the batch");
+    CheckProducts(p.LayoutSet(handle_, kLayoutStride, &stride, sizeof(stride)), "the stride");
+  }
+  ~Layout() { TheProducts().LayoutDestroy(handle_); }
+  Layout(const Layout&) = delete;
+  MatrixLayout handle() const { return handle_; }
+
+ private:
+  MatrixLayout handle_ = nullptr;
+};
+
+class ProductKernel : public Kernel {
+ public:
+  explicit ProductKernel(const Product& p, int type)
+      : product_(p),
+        x_(type, p.transpose_a ? p.k : p.m, p.transpose_a ? p.m : p.k, p.batch, p.same_x),
+        y_(type, p.transpose_b ? p.n : p.k, p.transpose_b ? p.k : p.n, p.batch, p.same_y),
+        z_(type, p.m, p.n, p.batch, false) {
+    bool wide = p.dtype == DType::kFloat64;
+    CheckProducts(
+        TheProducts().DescCreate(&desc_, wide ? kCompute64 : kCompute32, wide ? kReal64 : kReal32),
+        "cublasLtMatmulDescCreate");
+    Set(kDescTransposeA, static_cast<int32_t>(p.transpose_b));
+    Set(kDescTransposeB, static_cast<int32_t>(p.transpose_a));
+    int32_t epilogue = (p.bias ? kEpilogueBias : 0) | (p.relu ? kEpilogueRelu : 0);
+    if (epilogue) Set(kDescEpilogue, epilogue);
+    aligned_ = Choose(kAligned);
+    single_ = Choose(static_cast<uint32_t>(ItemSize(p.dtype)));
+    cost_ns_ = 4000;  // of the host
+  }
+  ~ProductKernel() override { TheProducts().DescDestroy(desc_); }
+
+  void Run(const KernelArgs& args) const override {
+    Enter();
+    auto& stream = static_cast<CudaStream&>(*args.stream);
+    // The bias belongs to the description: one for each run, as threads share this kernel.
+    std::lock_guard lock(mutex_);
+    if (product_.bias) Set(kDescBias, args.in[2]);
+    Address all = AddressOf(args.in[0]) | AddressOf(args.in[1]) | AddressOf(args.out[0]);
+    if (product_.bias) all |= AddressOf(args.in[2]);
+    const Algorithm& algorithm = all % kAligned == 0 ? aligned_ : single_;
+    double one = 1, zero = 0;
+    float one32 = 1, zero32 = 0;
+    bool wide = product_.dtype == DType::kFloat64;
+    const void* alpha = wide ? static_cast<const void*>(&one) : &one32;
+    const void* beta = wide ? static_cast<const void*>(&zero) : &zero32;
+    CheckProducts(
+        TheProducts().Matmul(TheHandle(), desc_, alpha, args.in[1], y_.handle(), args.in[0],
+                             x_.handle(), beta, args.out[0], z_.handle(), args.out[0], z_.handle(),
+                             &algorithm, args.workspace, workspace_bytes_, stream.handle()),
+        "cublasLtMatmul");
+  }
+
+ private:
+  template <class T>
+  void Set(int attribute, T value) const {
+    CheckProducts(TheProducts().DescSet(desc_, attribute, &value, sizeof(value)),
+                  "cublasLtMatmulDescSetAttribute");
+  }
+
+  // An algorithm for addresses that are multiples of `alignment`.
+  Algorithm Choose(uint32_t alignment) {
+    const Products& p = TheProducts();
+    Preference preference = nullptr;
+    CheckProducts(p.PreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate");
+    uint64_t most = kWorkspace;
+    int status = p.PreferenceSet(preference, kPreferenceWorkspace, &most, sizeof(most));
+    for (int operand = 0; operand < 4 && status == 0; ++operand) {
+      status = p.PreferenceSet(preference, kPreferenceAlignment + operand, &alignment,
+                               sizeof(alignment));
+    }
+    Heuristic found = {};
+    int count = 0;
+    if (status == 0) {
+      status = p.AlgoGetHeuristic(TheHandle(), desc_, y_.handle(), x_.handle(), z_.handle(),
+                                  z_.handle(), preference, 1, &found, &count);
+    }
+    p.PreferenceDestroy(preference);
+    CheckProducts(status, "cublasLtMatmulAlgoGetHeuristic");
+    if (count == 0)
+      Throw(ErrorKind::kRuntime, "libcublasLt has no algorithm for [{}, {}] by [{}, {}] of {}",
+            product_.m, product_.k, product_.k, product_.n, Name(product_.dtype));
+    workspace_bytes_ = std::max(workspace_bytes_, found.workspace_bytes);
+    return found.algorithm;
+  }
+
+  const Product product_;
+  const Layout x_, y_, z_;
+  ProductDesc desc_ = nullptr;
+  Algorithm aligned_ = {}, single_ = {};
+  mutable Mutex mutex_;
+};
+
+KernelChoice MakeProduct(const Product& p) {
+  int type = 0;
+  if (!LibraryType(p.dtype, &type)) return No("needs a floating dtype, got {}", Name(p.dtype));
+  if (p.m * p.n * p.k * p.batch == 0) return No("needs elements, got none");
+  if (std::max({p.m, p.n, p.k, p.batch}) > INT32_MAX) return No("needs sizes of 31 bits");
+  return std::make_unique<ProductKernel>(p, type);
+}
+
+Product Matrices(const KernelRequest& r) {
+  Product p;
+  p.transpose_a = r.attr<bool>("transpose_a");
+  p.transpose_b = r.attr<bool>("transpose_b");
+  const Shape& x = r.shape(0);
+  p.m = r.out[0].shape()[-2];
+  p.n = r.out[0].shape()[-1];
+  p.k = x[p.transpose_a ? -2 : -1];
+  p.dtype = r.dtype(0);
+  return p;
+}
+
+KernelChoice MakeMatMul(const KernelRequest& r) { return MakeProduct(Matrices(r)); }
+
+KernelChoice MakeMatMulBias(const KernelRequest& r) {
+  const auto& activation = r.attr<std::string>("activation");
+  if (!activation.empty() && activation != "relu") return No("cannot end with '{}'", activation);
+  if (!r.attr<Ints>("y_shape").empty()) return No("needs a plain matrix, got a packed one");
+  Product p = Matrices(r);
+  p.bias = r.in.size() == 3;
+  p.relu = activation == "relu";
+  return MakeProduct(p);
+}
+
+// The dimensions before the last two: the same for both, or none with more than one for either.
+KernelChoice MakeBatchMatMul(const KernelRequest& r) {
+  auto lead = [](const Shape& shape) { return shape.Part(0, shape.rank() - 2); };
+  Shape x = lead(r.shape(0)), y = lead(r.shape(1)), z = lead(r.out[0].shape());
+  Product p = Matrices(r);
+  p.batch = z.size();
+  p.same_x = x.size() == 1;
+  p.same_y = y.size() == 1;
+  auto fits = [&](const Shape& own) { return own.size() == 1 || own == z; };
+  if (!fits(x) || !fits(y)) return No("needs leading dimensions that do not broadcast in part");
+  return MakeProduct(p);
+}
+
+}  // namespace
+
+void AddProducts(KernelTable& table) {
+  table.For("MatMul").Try("cublaslt", MakeMatMul);
+  table.For("BatchMatMul").Try("cublaslt", MakeBatchMatMul);
+  table.For("MatMulBias").Try("cublaslt", MakeMatMulBias);
+}
+
+const Layouts& ProductLayouts() {
+  static const Layouts layouts = [] {
+    Layouts l;
+    l.takes_bias = [](const KernelRequest& product) {
+      return product.op.name == "MatMul" && IsFloating(product.dtype(0)) &&
+             product.dtype(0) != DType::kFloat64;
+    };
+    l.joins = [](const std::string& activation) { return activation == "relu"; };
+    return l;
+  }();
+  return layouts;
+}
+
+}  // namespace ms::cuda

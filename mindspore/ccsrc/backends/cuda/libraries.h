@@ -1,0 +1,26 @@
+// NVIDIA's libraries, opened while the program runs: the driver comes with the machine, the others
+// with PyPI's nvidia-* wheels. What is missing is an error that says how to get it.
+#pragma once
+
+#include <string>
+
+#include "backends/cuda/driver.h"
+
+namespace ms::cuda {
+
+// Before anything else: where the wheels' libraries may lie, folders separated by colons, and the
+// number of the device.
+void Prepare(const std::string& folders, int device);
+int ChosenDevice();
+
+// Opened at first use, for the rest of the process.
+const Driver& TheDriver();
+const Compiler& TheCompiler();
+const Products& TheProducts();
+
+// Throws an Error that names the entry and what the driver says. `what` is the entry's name.
+void Check(int result, const char* what);
+void CheckCompiler(int result, const char* what);
+void CheckProducts(int result, const char* what);
+
+}  // namespace ms::cuda

@@ -1,0 +1,141 @@
+#include "backends/cuda/memory.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/cuda/device.h"
+#include "backends/cuda/libraries.h"
+
+namespace ms::cuda {
+namespace {
+
+constexpr size_t kMostStaged = size_t{64} << 20;  // of all blocks, before one waits for another
+
+std::string Megabytes(size_t bytes) {
+  return fmt::format("{:.1f} MB", static_cast<double>(bytes) / (1 << 20));
+}
+
+}  // namespace
+
+// A block that nobody uses; with enough of them in use, the one that is free first.
+Staging::Block& Staging::Take(size_t bytes) {
+  const Driver& driver = TheDriver();
+  Block* oldest = nullptr;
+  for (Block& block : blocks_) {
+    if (block.bytes < bytes) continue;
+    if (block.waiting && driver.EventQuery(block.used) == kSuccess) block.waiting = false;
+    if (!block.waiting) return block;
+    if (!oldest) oldest = &block;
+  }
+  if (oldest && total_ >= kMostStaged) {
+    Check(driver.EventSynchronize(oldest->used), "cuEventSynchronize");
+    oldest->waiting = false;
+    return *oldest;
+  }
+  Block block;
+  block.bytes = 4096;
+  while (block.bytes < bytes) block.bytes *= 2;
+  void* data = nullptr;
+  Check(driver.MemHostAlloc(&data, block.bytes, 0), "cuMemHostAlloc");
+  block.data = static_cast<char*>(data);
+  Check(driver.EventCreate(&block.used, kNoTiming), "cuEventCreate");
+  total_ += block.bytes;
+  return blocks_.emplace_back(block);
+}
+
+void Staging::Send(Address to, const void* host, size_t bytes, StreamHandle stream) {
+  std::lock_guard lock(mutex_);
+  Block& block = Take(bytes);
+  std::memcpy(block.data, host, bytes);
+  Check(TheDriver().MemcpyHtoDAsync(to, block.data, bytes, stream), "cuMemcpyHtoDAsync");
+  Check(TheDriver().EventRecord(block.used, stream), "cuEventRecord");
+  block.waiting = true;
+}
+
+void Staging::Receive(void* host, Address from, size_t bytes, CudaStream& stream) {
+  std::lock_guard lock(mutex_);
+  Block& block = Take(bytes);
+  Check(TheDriver().MemcpyDtoHAsync(block.data, from, bytes, stream.handle()), "cuMemcpyDtoHAsync");
+  stream.WaitForAll();
+  std::memcpy(host, block.data, bytes);
+}
+
+CudaMemory::CudaMemory() : stream_(new CudaStream(*this)) {}
+
+std::string_view CudaMemory::device() const { return kName; }
+
+void CudaMemory::Refuse(size_t bytes) {
+  size_t free = 0, total = 0;
+  Check(TheDriver().MemGetInfo(&free, &total), "cuMemGetInfo");
+  Throw(ErrorKind::kMemory,
+        "{} must fit into the memory of '{}', but {} of its {} are free. This process holds {} in "
+        "tensors, at most {} so far; mindspore.runtime.memory_report says by which lines. Smaller "
+        "batches, or set_context(max_device_memory=...), which moves what is not needed for some "
+        "time to the host, take less",
+        Megabytes(bytes), TheDevice().name, Megabytes(free), Megabytes(total),
+        Megabytes(stats().live), Megabytes(stats().peak));
+}
+
+void* CudaMemory::Allocate(size_t bytes) {
+  Enter();
+  const Driver& driver = TheDriver();
+  size_t whole = std::max<size_t>(bytes, 64);
+  Address address = 0;
+  int result = driver.MemAllocAsync(&address, whole, stream_->handle());
+  if (result == kOutOfMemory) {  // a program that runs far ahead waits for what is to be freed
+    stream_->WaitForAll();
+    Check(driver.MemPoolTrimTo(TheDevice().pool, 0), "cuMemPoolTrimTo");
+    result = driver.MemAllocAsync(&address, whole, stream_->handle());
+  }
+  if (result == kOutOfMemory) Refuse(bytes);
+  Check(result, "cuMemAllocAsync");
+  return reinterpret_cast<void*>(address);
+}
+
+void CudaMemory::Free(void* data, size_t) noexcept {
+  if (IsLost()) return;  // in the child of a fork
+  try {
+    Enter();
+  } catch (const std::exception&) {
+    return;  // at the end of the process, when the driver has gone
+  }
+  TheDriver().MemFreeAsync(AddressOf(data), stream_->handle());
+}
+
+void CudaMemory::Store(void* to, const void* host, size_t bytes) {
+  Enter();
+  for (size_t at = 0; at < bytes; at += Staging::kMost) {
+    staging_.Send(AddressOf(to) + at, static_cast<const char*>(host) + at,
+                  std::min(Staging::kMost, bytes - at), stream_->handle());
+  }
+}
+
+void CudaMemory::Copy(void* to, const void* from, size_t bytes) {
+  Enter();
+  if (bytes && to != from) {
+    Check(TheDriver().MemcpyDtoDAsync(AddressOf(to), AddressOf(from), bytes, stream_->handle()),
+          "cuMemcpyDtoDAsync");
+  }
+}
+
+void CudaMemory::Zero(void* to, size_t bytes) {
+  Enter();
+  if (bytes)
+    Check(TheDriver().MemsetD8Async(AddressOf(to), 0, bytes, stream_->handle()), "cuMemsetD8Async");
+}
+
+void CudaMemory::FetchNow(void* host, const void* from, size_t bytes) {
+  Enter();
+  for (size_t at = 0; at < bytes; at += Staging::kMost) {
+    staging_.Receive(static_cast<char*>(host) + at, AddressOf(from) + at,
+                     std::min(Staging::kMost, bytes - at), *stream_);
+  }
+  stream_->Synchronize();  // throws what was found wrong
+}
+
+CudaMemory& TheMemory() {
+  static auto* memory = new CudaMemory;
+  return *memory;
+}
+
+}  // namespace ms::cuda

@@ -1,0 +1,63 @@
+// The memory of the GPU: blocks come from the driver's pool and go back to it in the order of the
+// stream. What the host gives or takes passes through pinned memory, so that it goes on meanwhile.
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "backends/cuda/stream.h"
+#include "base/mutex.h"
+#include "tensor/memory.h"
+
+namespace ms::cuda {
+
+// Memory that the driver can copy from while the program goes on.
+class Staging {
+ public:
+  static constexpr size_t kMost = size_t{8} << 20;  // of one block
+
+  // Writes a piece of at most kMost bytes to the device; the host's bytes are free on return.
+  void Send(Address to, const void* host, size_t bytes, StreamHandle stream);
+  // Gives a piece to `host` once the work before is done.
+  void Receive(void* host, Address from, size_t bytes, CudaStream& stream);
+
+ private:
+  struct Block {
+    char* data = nullptr;
+    size_t bytes = 0;
+    EventHandle used = nullptr;  // its last use
+    bool waiting = false;        // that may not be over
+  };
+  Block& Take(size_t bytes);
+
+  Mutex mutex_;
+  std::deque<Block> blocks_;
+  size_t total_ = 0;
+};
+
+class CudaMemory : public Memory {
+ public:
+  CudaMemory();
+  CudaStream& stream() const { return *stream_; }
+
+  std::string_view device() const override;
+  void* Allocate(size_t bytes) override;
+  void Free(void* data, size_t bytes) noexcept override;
+  void Store(void* to, const void* host, size_t bytes) override;
+  void Copy(void* to, const void* from, size_t bytes) override;
+  void Zero(void* to, size_t bytes) override;
+
+ private:
+  void FetchNow(void* host, const void* from, size_t bytes) override;
+  [[noreturn]] void Refuse(size_t bytes);
+
+  CudaStream* stream_;  // threads may still run when others end
+  Staging staging_;
+};
+
+// Opens the device at first use.
+CudaMemory& TheMemory();
+
+inline Address AddressOf(const void* data) { return reinterpret_cast<Address>(data); }
+
+}  // namespace ms::cuda

@@ -1,0 +1,128 @@
+#include "backends/cuda/stream.h"
+
+#include <atomic>
+
+#include "backends/cuda/device.h"
+#include "backends/cuda/libraries.h"
+
+namespace ms::cuda {
+namespace {
+
+// A number of the calling thread that no later one has, as an id might.
+uint64_t ThisThread() {
+  static std::atomic<uint64_t> threads{0};
+  thread_local const uint64_t number = ++threads;
+  return number;
+}
+
+class CudaEvent : public Event {
+ public:
+  explicit CudaEvent(StreamHandle stream) {
+    Check(TheDriver().EventCreate(&handle_, kNoTiming), "cuEventCreate");
+    Check(TheDriver().EventRecord(handle_, stream), "cuEventRecord");
+  }
+  ~CudaEvent() override {
+    if (!IsLost()) TheDriver().EventDestroy(handle_);
+  }
+  EventHandle handle() const { return handle_; }
+  bool Reached() const override {
+    Enter();
+    int result = TheDriver().EventQuery(handle_);
+    if (result != kNotReady) Check(result, "cuEventQuery");
+    return result == kSuccess;
+  }
+  void Synchronize() const override {
+    Enter();
+    Check(TheDriver().EventSynchronize(handle_), "cuEventSynchronize");
+  }
+
+ private:
+  EventHandle handle_ = nullptr;
+};
+
+}  // namespace
+
+CudaStream::CudaStream(Memory& memory) : Stream(memory), tickets_(kTickets) {
+  Enter();
+  const Driver& driver = TheDriver();
+  Check(driver.StreamCreate(&handle_, kNonBlocking), "cuStreamCreate");
+  Check(driver.MemAllocAsync(&fault_, sizeof(Found), handle_), "cuMemAllocAsync");
+  Check(driver.MemsetD8Async(fault_, 0, sizeof(Found), handle_), "cuMemsetD8Async");
+  void* seen = nullptr;
+  Check(driver.MemHostAlloc(&seen, sizeof(Found), 0), "cuMemHostAlloc");
+  seen_ = new (seen) Found;
+}
+
+CudaStream::~CudaStream() {
+  if (IsLost()) return;
+  TheDriver().MemFreeAsync(fault_, handle_);
+  TheDriver().StreamSynchronize(handle_);
+  TheDriver().MemFreeHost(seen_);
+  TheDriver().StreamDestroy(handle_);
+}
+
+std::unique_ptr<Event> CudaStream::Record() {
+  Enter();
+  return std::make_unique<CudaEvent>(handle_);
+}
+
+void CudaStream::Follow(const Event& event) {
+  Enter();
+  auto& other = static_cast<const CudaEvent&>(event);
+  Check(TheDriver().StreamWaitEvent(handle_, other.handle(), 0), "cuStreamWaitEvent");
+}
+
+void CudaStream::Launch(Function function, const Grid& grid, std::vector<void*> args) {
+  Enter();
+  args.insert(args.begin(), &fault_);
+  Check(TheDriver().LaunchKernel(function, grid.x, grid.y, 1, grid.threads, 1, 1, 0, handle_,
+                                 args.data(), nullptr),
+        "cuLaunchKernel");
+}
+
+unsigned CudaStream::NextTicket(const LaunchPlace* place, ErrorKind kind, std::string what) {
+  std::lock_guard lock(mutex_);
+  unsigned number = next_ticket_++;
+  if (next_ticket_ == 0) next_ticket_ = 1;
+  tickets_[number % kTickets] = {place ? *place : LaunchPlace{}, kind, std::move(what)};
+  return number;
+}
+
+void CudaStream::WaitForAll() {
+  Enter();
+  Check(TheDriver().StreamSynchronize(handle_), "cuStreamSynchronize");
+}
+
+// From the device's word to an error of the launch that wrote it; the word is zero again.
+void CudaStream::Hear(const Found& found) {
+  const Ticket& ticket = tickets_[found.ticket % kTickets];
+  std::string what = ticket.what;
+  for (long long number : {found.number, found.position}) {
+    if (size_t at = what.find("{}"); at != std::string::npos)
+      what.replace(at, 2, fmt::format("{}", number));
+  }
+  Error error(ticket.kind, what);
+  if (ticket.place.op) error = error.Of(ticket.place.op->name).WithSpan(ticket.place.span);
+  error_ = std::make_exception_ptr(std::move(error).Late());
+  ++errors_;
+  Check(TheDriver().MemsetD8Async(fault_, 0, sizeof(Found), handle_), "cuMemsetD8Async");
+}
+
+void CudaStream::SynchronizeNow() {
+  Enter();
+  std::exception_ptr error;
+  {
+    std::lock_guard lock(mutex_);
+    Check(TheDriver().MemcpyDtoHAsync(seen_, fault_, sizeof(Found), handle_), "cuMemcpyDtoHAsync");
+    Check(TheDriver().StreamSynchronize(handle_), "cuStreamSynchronize");
+    if (seen_->ticket) Hear(*seen_);
+    uint64_t& heard = heard_.try_emplace(ThisThread(), heard_by_some_).first->second;
+    if (heard < errors_) {
+      heard = heard_by_some_ = errors_;
+      error = error_;
+    }
+  }
+  if (error) std::rethrow_exception(error);
+}
+
+}  // namespace ms::cuda

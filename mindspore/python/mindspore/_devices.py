@@ -1,0 +1,64 @@
+"""The devices that come with the package in libraries of their own: each is opened when a program first names it."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import os
+from pathlib import Path
+
+from mindspore import _core
+
+LIBRARIES = {"GPU": "libms_cuda.so"}
+
+_numbers: dict[str, int] = {}  # of the devices that are open
+
+
+def open_device(name: str, number: int) -> str:
+    """Has the core open a device of the package; why it cannot be used here, '' where it can."""
+    path = Path(_core.__file__).with_name(LIBRARIES[name])
+    if not path.is_file():
+        return f"{path.name} is not in this installation"
+    if name in _numbers:
+        return ""
+    try:
+        library(name).ms_backend_prepare(":".join(vendor_folders()).encode(), number)
+        _core.load_backend(str(path))
+    except (OSError, ValueError, RuntimeError) as error:
+        return _reason(str(error))
+    _numbers[name] = number
+    return ""
+
+
+def number_of(name: str) -> int | None:
+    """Which of the machine's devices of that name this process has open; None: none."""
+    return _numbers.get(name)
+
+
+def facts(name: str) -> dict[str, str]:
+    """What an open device says of itself."""
+    text = ctypes.create_string_buffer(1 << 12)
+    library(name).ms_backend_facts(text, ctypes.c_size_t(len(text)))
+    lines = text.value.decode(errors="replace").splitlines()
+    return dict(line.split(": ", 1) for line in lines)
+
+
+def library(name: str) -> ctypes.CDLL:
+    return ctypes.CDLL(str(Path(_core.__file__).with_name(LIBRARIES[name])))
+
+
+def vendor_folders() -> list[str]:
+    """Where the wheels of `mindspore[cuda]` have their libraries: nvidia/*/lib."""
+    spec = importlib.util.find_spec("nvidia")
+    roots = list(spec.submodule_search_locations or ()) if spec else []
+    return [
+        str(folder) for root in roots for folder in sorted(Path(root).glob("*/lib"), reverse=True)
+    ]
+
+
+def _reason(text: str) -> str:
+    """What the library found missing: without the lines of the program, and the frame that says which library it is."""
+    text = text.partition("\n")[0]
+    own = f"'{os.path.dirname(_core.__file__)}/"
+    _, found, rest = text.partition("must be a library with a device, but ")
+    return (rest if found and own in text else text).rstrip(".")

@@ -1,0 +1,93 @@
+// NVIDIA's driver, compiler and library of matrix products, as far as the device GPU calls them, on
+// the host: for tests. What is given to a stream runs when somebody waits for it, as late as it
+// may; addresses of the device's memory are such that the host cannot follow them; and whatever a
+// caller does that the real ones forbid is refused and noted: wrong order, wrong handle, wrong
+// size.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace stub {
+
+enum Result {  // of cuda.h
+  kSuccess = 0,
+  kInvalidValue = 1,
+  kOutOfMemory = 2,
+  kNotInitialized = 3,
+  kNoBinary = 209,
+  kInvalidContext = 201,
+  kInvalidHandle = 400,
+  kNotFound = 500,
+  kNotReady = 600,
+  kLaunchFailed = 719,
+};
+
+// One lock for all of it: no test measures it.
+std::recursive_mutex& TheMutex();
+
+// Notes what a caller did wrong, and returns `result`.
+int Refuse(int result, const std::string& what);
+std::vector<std::string> TakeFaults();
+
+struct Stream {
+  std::deque<std::function<void()>> work;
+  uint64_t given = 0, done = 0;
+  void Give(std::function<void()> one);
+  void RunTo(uint64_t count);
+};
+struct Event {
+  Stream* stream = nullptr;  // null: never recorded
+  uint64_t count = 0;
+};
+
+// ---- memory
+uint64_t Allocate(size_t bytes);  // 0: there is no room
+void Free(uint64_t address);
+bool Holds(uint64_t address, size_t bytes);  // all of it lies in one living block
+void* Open(uint64_t address);                // where its bytes are
+size_t MemoryBytes();
+size_t MemoryUsed();
+
+// ---- kernels
+struct Emulated {
+  std::string name;
+  std::vector<int> sizes;  // of the parameters
+  void (*run)(void** params) = nullptr;
+  bool barriers = false;
+};
+// Runs all blocks; what goes wrong is noted.
+void RunGrid(const Emulated& kernel, unsigned x, unsigned y, unsigned threads, void** params);
+void Bind(void* library);  // gives a library of kernels what it needs
+
+// ---- handles
+template <class T>
+class Handles {
+ public:
+  T* Add(T value = {}) {
+    T* made = new T(std::move(value));
+    known_.insert(made);
+    return made;
+  }
+  bool Has(const void* handle) const { return known_.contains(static_cast<const T*>(handle)); }
+  void Remove(void* handle) {
+    known_.erase(static_cast<T*>(handle));
+    delete static_cast<T*>(handle);
+  }
+
+ private:
+  std::set<const T*> known_;
+};
+Handles<Stream>& Streams();
+
+}  // namespace stub
+
+#define STUB_ENTRY extern "C" __attribute__((visibility("default"))) int

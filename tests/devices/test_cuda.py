@@ -1,0 +1,318 @@
+"""The device GPU on the stub of NVIDIA's libraries (cuda_stub), or on a real one where there is one: each test runs in a process of its own, for a
+process has one device of a name, and one is opened for good. Rows of all ops: MS_TEST_DEVICE=GPU (tests/README.md)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import cuda_device
+import pytest
+
+from mindspore import _core
+
+HERE = Path(__file__).parent
+LIBRARY = Path(_core.__file__).with_name("libms_cuda.so")
+BEGIN = """
+import numpy as np, pytest
+import mindspore as ms
+from mindspore import Tensor, context, nn, ops
+def both(run, *args, **kwargs):
+    results = []
+    for device in ("CPU", "GPU"):
+        ms.set_context(device_target=device)
+        ms.set_seed(3)
+        results.append(run(*args, **kwargs))
+    return results
+def f32(*shape, seed=0):
+    return np.random.RandomState(seed).randn(*shape).astype(np.float32)
+"""
+
+pytestmark = pytest.mark.skipif(
+    not cuda_device.is_there() or not LIBRARY.is_file(),
+    reason="needs a GPU or the stub of CUDA: scripts/dev build _core ms_cuda_stub",
+)
+on_the_stub = pytest.mark.skipif(cuda_device.is_real(), reason="about the stub")
+
+
+def run(program: str, fails: bool = False, **environment: str) -> str:
+    """What a program prints on a device GPU; with `fails`, what it says on standard error when it ends with an error."""
+    done = subprocess.run(
+        [sys.executable, "-c", BEGIN + program],
+        env={**os.environ, **cuda_device.variables(), "OMP_NUM_THREADS": "1", **environment},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode != 0) == fails, done.stdout + done.stderr
+    assert "CUDA stub:" not in done.stderr, done.stderr
+    return done.stderr if fails else done.stdout
+
+
+def test_an_mlp_trains_whole_as_on_the_host():
+    """Forward, gradients and updates of both modes; nothing of it runs on the host (MS_LOG says so)."""
+    program = """
+def train(mode, sparse, optimizer):
+    ms.set_context(mode=mode)
+    net = nn.SequentialCell(nn.Dense(12, 16), nn.ReLU(), nn.LayerNorm([16]), nn.GELU(), nn.Dropout(p=0.1), nn.Dense(16, 5))
+    net.set_train()
+    loss = nn.SoftmaxCrossEntropyWithLogits(sparse=sparse, reduction="mean")
+    update = optimizer(net.trainable_params())
+    gradient = ms.value_and_grad(lambda x, y: loss(net(x), y), None, update.parameters)
+    def step(x, y):
+        value, grads = gradient(x, y)
+        update(grads)
+        return value
+    step = ms.jit(step) if mode == 0 else step
+    labels = np.arange(8, dtype=np.int32) % 5
+    y = Tensor(labels if sparse else np.eye(5, dtype=np.float32)[labels])
+    losses = [float(step(Tensor(f32(8, 12)), y).asnumpy()) for _ in range(4)]
+    assert all(p.device == context.get_context("device_target") for p in net.trainable_params())
+    return losses, [p.asnumpy() for p in net.trainable_params()]
+for mode in (1, 0):
+    for sparse in (False, True):
+        for optimizer in (lambda p: nn.Adam(p, 0.01), lambda p: nn.Momentum(p, 0.05, 0.9), lambda p: nn.SGD(p, 0.1)):
+            (losses, weights), (found, gained) = both(train, mode, sparse, optimizer)
+            np.testing.assert_allclose(found, losses, rtol=1e-5)
+            assert found[-1] < found[0]
+            for a, b in zip(gained, weights):
+                np.testing.assert_allclose(a, b, atol=3e-4)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", BEGIN + program],
+        env={**os.environ, **cuda_device.variables(), "MS_LOG": "dispatch"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "CUDA stub:" not in done.stderr
+    assert "cublaslt" in done.stderr and "between copies" not in done.stderr
+
+
+def test_sums_of_many_elements():
+    """Rows, columns and all of a tensor: in one kernel, and in chunks."""
+    run("""
+x = f32(3, 70001)
+for shape, axis in [((3, 70001), 1), ((70001, 3), 0), ((210003,), None), ((3, 7, 10000), (0, 2)), ((300, 7), 1), ((2, 40000, 2), 1)]:
+    for name in ("sum", "mean", "max", "prod"):
+        v = x.ravel()[: int(np.prod(shape))].reshape(shape)
+        t = Tensor(v * 1e-3 + 1 if name == "prod" else v)
+        a, b = both(lambda: getattr(t, name)(axis).asnumpy() if name != "max" else ops.amax(t, axis).asnumpy())
+        tolerance = 1e-4 if name == "prod" else 2e-5  # the host's are of floats alone
+        np.testing.assert_allclose(b, a, rtol=tolerance, atol=1e-5, err_msg=f"{shape} {axis} {name}")
+for shape in [(5, 3), (4, 1025), (2, 30000)]:
+    t = Tensor(f32(*shape))
+    for f in (lambda: ops.softmax(t), lambda: ops.log_softmax(t), lambda: ops.softmax(t, 0)):
+        a, b = both(lambda: f().asnumpy())
+        np.testing.assert_allclose(b, a, rtol=1e-5, atol=1e-6)
+""")
+
+
+def test_fused_and_single_ops_give_the_same_bits():
+    run("""
+@ms.jit
+def fused(x, y):
+    return ops.tanh(x * 1.5 + y) * ops.exp(-x * x) + ops.erf(y), ops.sigmoid(x - y)
+x, y = Tensor(f32(33, 65)), Tensor(f32(65, seed=1))
+for dtype in (ms.float32, ms.float16, ms.bfloat16):
+    ms.set_context(device_target="GPU")
+    a, b = x.astype(dtype), y.astype(dtype)
+    ms.set_context(mode=0)
+    compiled = [v.astype(ms.float32).asnumpy() for v in fused(a, b)]
+    eager = [ops.tanh(a * 1.5 + b) * ops.exp(-a * a) + ops.erf(b), ops.sigmoid(a - b)]
+    for c, e in zip(compiled, eager):
+        np.testing.assert_array_equal(c, e.astype(ms.float32).asnumpy())
+""")
+
+
+def test_products():
+    run("""
+for dtype, tolerance in ((ms.float32, 1e-5), (ms.float64, 1e-12), (ms.float16, 2e-2), (ms.bfloat16, 1e-1)):
+    for a, b in [((3, 4), (4, 5)), ((2, 3, 4), (2, 4, 5)), ((2, 3, 4), (4, 5)), ((7, 1, 3, 4), (7, 2, 4, 3))]:
+        x, y = Tensor(f32(*a)), Tensor(f32(*b, seed=1))
+        p, q = both(lambda: ops.matmul(x.astype(dtype), y.astype(dtype)).astype(ms.float64).asnumpy())
+        np.testing.assert_allclose(q, p, rtol=tolerance, atol=tolerance)
+x, y = Tensor(f32(4, 3)), Tensor(f32(3, 5))
+for ta in (False, True):
+    for tb in (False, True):
+        p, q = both(lambda: ops.MatMul(ta, tb)(x.T if ta else x, y.T if tb else y).asnumpy())
+        np.testing.assert_allclose(q, p, rtol=1e-5)
+t = Tensor(f32(41))
+p, q = both(lambda: ops.matmul(t[1:21].reshape(4, 5), t[21:].reshape(5, 4)).asnumpy())  # not aligned
+np.testing.assert_allclose(q, p, rtol=1e-5, atol=1e-6)
+ms.set_context(mode=0)
+net = nn.SequentialCell(nn.Dense(4, 6), nn.ReLU())
+p, q = both(lambda: ms.jit(lambda x: net(x))(Tensor(f32(3, 4))).asnumpy())
+np.testing.assert_allclose(q, p, rtol=1e-5, atol=1e-6)
+""")
+
+
+def test_random_numbers_are_the_host_s():
+    run("""
+def draw():
+    drop = nn.Dropout(p=0.3)
+    drop.set_train()
+    return [v.asnumpy() for v in (
+        ops.uniform((1000,), Tensor(0.0), Tensor(1.0)), drop(Tensor(np.ones((5, 41), np.float32))), ops.standard_normal((7, 11)),
+        drop(Tensor(np.ones((3, 100), np.float16))))]
+a, b = both(draw)
+for i in (0, 1, 3):
+    np.testing.assert_array_equal(a[i], b[i])
+np.testing.assert_allclose(b[2], a[2], rtol=1e-5)
+""")
+
+
+def test_a_bad_index_is_heard_of_at_the_next_wait():
+    run("""
+ms.set_context(device_target="GPU")
+t = Tensor(np.arange(20, dtype=np.float32).reshape(4, 5))
+p = ms.Parameter(Tensor(np.ones(5, np.float32)), name="p")
+z = ops.gather(t, Tensor(np.array([0, 9], np.int32)), 0)
+ops.assign_add(p, z[0])
+with pytest.raises(IndexError, match=r"For 'Gather', the indices must be in \\[-4, 4\\), but got 9 at position 1") as caught:
+    (z + 1).asnumpy()
+assert "z = ops.gather" in str(caught.value) or "<string>" in str(caught.value)
+assert (t + 1).asnumpy().sum() == 210  # heard of once, and the device goes on
+assert p.asnumpy().tolist() == [1] * 5  # what came after was left out
+loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+with pytest.raises(ValueError, match=r"the labels must be in \\[0, 3\\), but got 3 at position 1"):
+    loss(Tensor(np.zeros((2, 3), np.float32)), Tensor(np.array([0, 3], np.int32))).asnumpy()
+""")
+
+
+def test_what_has_no_kernel_runs_on_the_host():
+    run("""
+x = f32(6, 6)
+a, b = both(lambda: [v.asnumpy() for v in (ops.cumsum(Tensor(x), 0), ops.sort(Tensor(x))[0], ops.inverse(Tensor(x)))])
+for p, q in zip(a, b):
+    np.testing.assert_allclose(q, p, rtol=1e-6)
+""")
+
+
+def test_unaligned_pieces_and_views():
+    run("""
+ms.set_context(device_target="GPU")
+base = np.arange(1003, dtype=np.float32)
+t = Tensor(base) + 0
+for first in range(1, 5):
+    np.testing.assert_array_equal((t[first:] * 2).asnumpy(), base[first:] * 2)
+m = Tensor(base[:1000].reshape(10, 100)) + 0
+np.testing.assert_array_equal((m.T + 1).asnumpy(), base[:1000].reshape(10, 100).T + 1)
+np.testing.assert_array_equal(m[::2, 5:90:7].asnumpy(), base[:1000].reshape(10, 100)[::2, 5:90:7])
+t[3:7] = -1
+assert t.asnumpy()[2:8].tolist() == [2, -1, -1, -1, -1, 7]
+""")
+
+
+@on_the_stub
+def test_memory_that_does_not_suffice_names_what_is_there():
+    text = run(
+        """
+ms.set_context(device_target="GPU")
+kept = [Tensor(np.ones(1 << 18, np.float32)) + i for i in range(4)]
+(Tensor(np.ones(1 << 21, np.float32)) + 1).asnumpy()
+""",
+        fails=True,
+        MS_CUDA_STUB_MEMORY=str(12 << 20),
+    )
+    assert "8.0 MB must fit into the memory of 'Stub 0', but" in text
+    assert "of its 12.0 MB are free. This process holds" in text and "memory_report" in text
+
+
+@on_the_stub
+def test_a_program_that_runs_ahead_gets_freed_memory_back():
+    run(
+        """
+ms.set_context(device_target="GPU")
+x = Tensor(np.ones(1 << 18, np.float32))
+for i in range(100):
+    x = x + 1
+assert x.asnumpy()[5] == 101
+""",
+        MS_CUDA_STUB_MEMORY=str(8 << 20),
+    )
+
+
+def test_compiled_kernels_stay_on_disk(tmp_path):
+    program = """
+from mindspore import _devices
+ms.set_context(device_target="GPU")
+ops.exp(Tensor(f32(5))).asnumpy()
+print(_devices.facts("GPU")["compiled"], _devices.facts("GPU")["from_disk"])
+"""
+    cache = {"MS_KERNEL_CACHE": str(tmp_path)}
+    assert run(program, **cache).split() == ["1", "0"]
+    assert run(program, **cache).split() == ["0", "1"]
+    (file,) = (tmp_path / "gpu").iterdir()
+    file.write_bytes(file.read_bytes()[:-7])  # damaged: made again
+    assert run(program, **cache).split() == ["1", "0"]
+    assert run(program, **cache).split() == ["0", "1"]
+    assert run(program, MS_KERNEL_CACHE="").split() == ["1", "0"]
+
+
+def test_the_child_of_a_fork_has_no_device():
+    run("""
+import os
+ms.set_context(device_target="GPU")
+x = Tensor(f32(5)) + 1
+x.asnumpy()
+child = os.fork()
+if child == 0:
+    try:
+        (x + 1).asnumpy()
+    except RuntimeError as error:
+        os._exit(0 if "forked" in str(error) and "spawn" in str(error) else 1)
+    os._exit(2)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+(x + 1).asnumpy()
+""")
+
+
+@on_the_stub
+def test_which_device():
+    run("""
+from mindspore import _devices
+ms.set_device("GPU", 1)
+assert _devices.facts("GPU")["name"] == "Stub 1"
+assert (Tensor([1.0]) + 1).device == "GPU"
+with pytest.raises(ValueError, match="'device_id' must be 1"):
+    ms.set_device("GPU", 0)
+ms.set_device("CPU")
+""")
+    text = run("ms.set_device('GPU', 5)", fails=True)
+    assert "'GPU' is not available" in text and "'device_id' must be in [0, 2)" in text
+
+
+@on_the_stub
+def test_absent_drivers_are_named():
+    text = run("ms.set_device('GPU')", fails=True, MS_CUDA_DRIVER="/nowhere/libcuda.so.1")
+    assert (
+        "ValueError: For 'set_context', the device 'GPU' is not available on this machine" in text
+    )
+    assert "NVIDIA's driver is missing" in text and "MS_DEVICE_FALLBACK=1" in text
+    text = run("ms.set_device('GPU')", fails=True, MS_CUDA_STUB_NO_DEVICE="1")
+    assert "finds no GPU" in text
+    found = run(
+        "ms.set_device('GPU'); print((Tensor([1.0]) + 1).device)",
+        MS_CUDA_STUB_NO_DEVICE="1",
+        MS_DEVICE_FALLBACK="1",
+    )
+    assert found.split() == ["CPU"]
+
+
+def test_declarations_are_those_of_nvidia(tmp_path):
+    """Where its header is installed."""
+    header = Path(os.environ.get("CUDA_HOME", "/usr/local/cuda")) / "include" / "cuda.h"
+    if not header.is_file():
+        found = sorted(Path("/usr/local").glob("cuda*/include/cuda.h"))
+        if not found:
+            pytest.skip("cuda.h is not installed")
+        header = found[-1]
+    done = subprocess.run(
+        ["g++", "-std=c++20", "-fsyntax-only", f"-I{HERE.parents[1] / 'mindspore' / 'ccsrc'}"]
+        + ["-isystem", str(header.parent), str(HERE / "cuda_declarations.cc")],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
