@@ -22,20 +22,20 @@ void ExpectValid(const std::vector<Lifetime>& values, const ArenaLayout& layout)
   }
 }
 
-TEST(MemoryPlan, NothingNeedsNothing) {
+TEST(PlanArena, NothingNeedsNothing) {
   EXPECT_EQ(PlanArena({}).bytes, 0u);
   std::vector<Lifetime> empty{{0, 0, 5}, {0, 1, 2}};
   EXPECT_EQ(PlanArena(empty).bytes, 0u);
 }
 
-TEST(MemoryPlan, DeadValuesGiveTheirPlace) {
+TEST(PlanArena, DeadValuesGiveTheirPlace) {
   std::vector<Lifetime> chain;
   for (int i = 0; i < 100; ++i) chain.push_back({1000, i, i + 1});
   EXPECT_EQ(PlanArena(chain).bytes, 2048u);
   EXPECT_EQ(FindLivePeak(chain).bytes, 2048u);
 }
 
-TEST(MemoryPlan, RandomLifetimesStayApartAndTight) {
+TEST(PlanArena, RandomLifetimesStayApartAndTight) {
   std::mt19937 random(3);
   for (int round = 0; round < 30; ++round) {
     std::vector<Lifetime> values;
@@ -51,7 +51,7 @@ TEST(MemoryPlan, RandomLifetimesStayApartAndTight) {
   }
 }
 
-TEST(MemoryPlan, AForwardAndBackwardWalkIsPackedExactly) {
+TEST(PlanArena, AForwardAndBackwardWalkIsPackedExactly) {
   std::vector<Lifetime> values;
   for (int i = 0; i < 50; ++i)
     values.push_back({static_cast<size_t>(64 * (i + 1)), i, 100 - i});  // kept for backward
@@ -62,7 +62,7 @@ TEST(MemoryPlan, AForwardAndBackwardWalkIsPackedExactly) {
 }
 
 // Values are compared with those that have a place in blocks of 64.
-TEST(MemoryPlan, BlocksOfAnySizeAreSearchedToTheirEnd) {
+TEST(PlanArena, BlocksOfAnySizeAreSearchedToTheirEnd) {
   std::mt19937 random(5);
   for (int count : {1, 63, 64, 65, 127, 128, 129, 1000}) {
     std::vector<Lifetime> values;
@@ -82,7 +82,7 @@ TEST(MemoryPlan, BlocksOfAnySizeAreSearchedToTheirEnd) {
 }
 
 // What ends makes room for what begins in the next step, in whatever order they are listed.
-TEST(MemoryPlan, ThePeakIsWhereMostLives) {
+TEST(PlanArena, ThePeakIsWhereMostLives) {
   std::vector<Lifetime> values{{64, 3, 9}, {640, -1, 2}, {128, 0, 1}, {64, 2, 2}, {640, 3, 5}};
   LivePeak peak = FindLivePeak(values);
   EXPECT_EQ(peak.bytes, 768u);
@@ -90,7 +90,7 @@ TEST(MemoryPlan, ThePeakIsWhereMostLives) {
   EXPECT_EQ(FindLivePeak({}).bytes, 0u);
 }
 
-TEST(MemoryPlan, ManyValuesTakeLittleTime) {
+TEST(PlanArena, ManyValuesTakeLittleTime) {
   std::vector<Lifetime> values;
   for (int i = 0; i < 200000; ++i)
     values.push_back({static_cast<size_t>(i % 977) * 8, i, i + i % 50});
