@@ -17,6 +17,12 @@ FLAT = np.full((8, 8, 3), 100, np.uint8)
 BOXES = np.array([[2, 3, 10, 8, 1], [20, 10, 12, 14, 2]], np.float32)
 
 MAKERS = {
+    "crop": lambda: vision.RandomCrop((9, 11), (1, 2, 3, 4)),
+    "resized crop": lambda: vision.RandomResizedCrop((9, 11)),
+    "flip": lambda: vision.RandomHorizontalFlip(0.5),
+    "upside down": lambda: vision.RandomVerticalFlip(0.5),
+    "cut out": lambda: vision.CutOut(5, 2),
+    "gray": lambda: vision.RandomGrayscale(0.5),
     "rotation": lambda: vision.RandomRotation(40, Inter.BILINEAR),
     "affine": lambda: vision.RandomAffine(20, (-0.2, 0.2), (0.7, 1.3), (-9, 9, -5, 5)),
     "perspective": lambda: vision.RandomPerspective(0.6, 0.8),

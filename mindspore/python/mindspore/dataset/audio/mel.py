@@ -191,7 +191,8 @@ class InverseMelScale(AudioTensorOperation):
                 break
             speed = self.momentum * speed - 2 / vectors * np.matmul(filters, missing)
             guess = np.maximum(guess - self.rate * speed, 0)
-        return guess.reshape(*sound.shape[:-2], bins, sound.shape[-1])
+        # Of one spectrogram a batch of one comes out, as from MindSpore.
+        return guess.reshape(*(sound.shape[:-2] or (1,)), bins, sound.shape[-1])
 
 
 class _Cepstrum(AudioTensorOperation):
