@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
-import shutil
 import signal
 import subprocess
 import sys
@@ -20,35 +18,6 @@ from msrunlib import SCRIPT, TREE, mpiexecs, processes_in
 SCRATCH = "scratch" + "-" * 100
 
 pytestmark = pytest.mark.skipif(not mpiexecs(), reason="there is no mpiexec")
-
-
-def ip(*arguments: str) -> None:
-    subprocess.run(["ip", *arguments], check=True, capture_output=True)
-
-
-@pytest.fixture
-def machines() -> Iterator[list[str]]:
-    """Two namespaces with a cable between them: 10.77.0.1 and 10.77.0.2."""
-    if os.geteuid() != 0 or not shutil.which("ip") or not shutil.which("unshare"):
-        pytest.skip("only root can make machines of namespaces")
-    word = secrets.token_hex(3)
-    names, cables = [f"ms{word}{i}" for i in "ab"], [f"v{word}{i}" for i in "ab"]
-    try:
-        for name in names:
-            ip("netns", "add", name)
-        ip("link", "add", cables[0], "type", "veth", "peer", "name", cables[1])
-        for number, (name, cable) in enumerate(zip(names, cables)):
-            ip("link", "set", cable, "netns", name)
-            ip("-n", name, "addr", "add", f"10.77.0.{number + 1}/24", "dev", cable)
-            ip("-n", name, "link", "set", "lo", "up")
-            ip("-n", name, "link", "set", cable, "up")
-    except subprocess.CalledProcessError as error:
-        for name in names:
-            subprocess.run(["ip", "netns", "delete", name], capture_output=True)
-        pytest.skip(f"namespaces cannot be made here: {error.stderr!r}")
-    yield names
-    for name in names:
-        ip("netns", "delete", name)
 
 
 @pytest.fixture

@@ -24,13 +24,13 @@ if sys.argv[1] == "0":
 """
 
 
-def start(folder: Path, *arguments: str) -> subprocess.Popen:
+def start(folder: Path, *arguments: str, **environment: str) -> subprocess.Popen:
     (folder / "job.py").write_text(SCRIPT)
     command = [sys.executable, "-m", "msrun", "--worker_num=2", "--log_dir=logs", "--join=True"]
     return subprocess.Popen(
         [*command, *arguments],
         cwd=folder,
-        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": TREE, "TMPDIR": str(folder)},
+        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": TREE, "TMPDIR": str(folder), **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -75,3 +75,11 @@ def test_a_number_that_is_none_is_refused(tmp_path):
     _, err = job.communicate(timeout=60)
     assert job.returncode == 2
     assert "--max_restarts must not be negative, but got -1" in err
+
+
+@pytest.mark.parametrize("seconds", ["soon", "-1", "nan", "inf"])
+def test_a_grace_that_is_no_time_is_refused(seconds, tmp_path):
+    job = start(tmp_path, "job.py", "0", MSRUN_GRACE=seconds)
+    _, err = job.communicate(timeout=60)
+    assert job.returncode == 2
+    assert f"MSRUN_GRACE must be a number of seconds, but got '{seconds}'" in err

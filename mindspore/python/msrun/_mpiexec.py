@@ -33,6 +33,8 @@ class Mpiexec(NamedTuple):
         for prefix, ssh in (("PRTE", "ssh"), ("OMPI", "rsh")):  # of version 5, and of those before
             environment[f"{prefix}_MCA_plm_{ssh}_agent"] = agent
             environment[f"{prefix}_MCA_plm_{ssh}_no_tree_spawn"] = "1"  # all by this machine
+        # Else a connection that ends with a process ends those at its other side, before they can be told who is lost.
+        environment.setdefault("OMPI_MCA_mpi_ft_enable", "1")
         return ["--host", hosts]
 
 

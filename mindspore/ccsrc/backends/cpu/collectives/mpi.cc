@@ -2,7 +2,10 @@
 
 #include <dlfcn.h>
 
+#include <thread>
+
 #include "base/error.h"
+#include "cluster/watch.h"
 
 namespace ms::cpu {
 namespace {
@@ -30,6 +33,7 @@ bool IsOfStandard(const void* function) {
          std::string_view(info.dli_fname).find("libmpi_abi") != std::string_view::npos;
 }
 
+constexpr int kWaitsForAName = 60;  // of 50 ms
 constexpr int kLongestText = 8192;  // more than MPI_MAX_LIBRARY_VERSION_STRING of all of them
 
 }  // namespace
@@ -107,6 +111,11 @@ void Mpi::FailAfterTheEnd() {
 }
 
 void Mpi::Fail(const char* what, int code) {
+  // Where a process is lost MPI may be the first to fail; the watch has its name a moment later.
+  for (int i = 0; i < kWaitsForAName && cluster::Watch::Current(); ++i) {
+    cluster::Watch::Current()->Check();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
   std::string text(kLongestText, '\0');
   int length = 0;
   if (Error_string(code, text.data(), &length)) length = 0;
