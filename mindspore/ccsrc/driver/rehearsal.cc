@@ -86,10 +86,15 @@ std::shared_ptr<const Rehearsal> Rehearsal::Make(const Module& module,
   int mine = number++;
   std::shared_ptr<Rehearsal> made(new Rehearsal);
   made->groups_ = std::make_unique<Groups>();
+  made->updates_ = module.main()->updates;
   int64_t devices = options.parallel->plan.mesh.devices();
-  for (int64_t rank = 0; rank < devices; ++rank) {
+  std::vector<bool> parameters(module.main()->inputs().size(), false);
+  for (uint32_t i : options.parameters) parameters[i] = true;
+  for (int64_t rank = 0; rank < devices * options.parallel->pipeline.stages; ++rank) {
     auto parallel = std::make_shared<parallel::ParallelOptions>(*options.parallel);
-    parallel->rank = rank;
+    parallel->rank = rank % devices;
+    parallel->pipeline.stage = rank / devices;
+    parallel->plan.parameters = parameters;
     parallel->group_prefix = fmt::format("rehearsal {}, thread {}: ", mine, rank);
     CompileOptions local = options;
     local.parallel = std::move(parallel);
@@ -159,6 +164,10 @@ void Rehearsal::Run(std::span<const Tensor> inputs, std::vector<RtValue>* output
     const parallel::Lowered& program = *programs_[r]->lowered();
     for (size_t i = 0; i < inputs.size(); ++i) {
       parallel::Box box = BoxIn(program, program.inputs[i], program.whole_inputs[i]);
+      if (!program.Holds(i)) {
+        parts[r].inputs.emplace_back(program.whole_inputs[i].dtype(), Shape{int64_t{0}});
+        continue;
+      }
       parts[r].inputs.push_back(parallel::Cutout(inputs[i], box));
     }
     if (random) parts[r].random.Set(random->seed(), random->offset());
@@ -180,13 +189,22 @@ void Rehearsal::Run(std::span<const Tensor> inputs, std::vector<RtValue>* output
   if (random) random->Set(random->seed(), parts[0].random.offset());
   const parallel::Lowered& first = *programs_[0]->lowered();
   outputs->clear();
+  std::map<int, int> input_of(updates_.begin(), updates_.end());
   for (size_t i = 0; i < first.outputs.size(); ++i) {
     const Type& type = first.whole_outputs[i];
     Tensor whole(type.dtype(), type.shape());
     auto box = [&](size_t r) { return BoxIn(*programs_[r]->lowered(), first.outputs[i], type); };
-    for (size_t r = 0; r < parts.size(); ++r)
-      parallel::Insert(parts[r].outputs[i].tensor(), box(r), &whole);
+    // A new value of a Parameter that only some processes have.
+    auto holds = [&](size_t r) {
+      const parallel::Lowered& program = *programs_[r]->lowered();
+      auto input = input_of.find(static_cast<int>(i));
+      return input == input_of.end() || program.Holds(static_cast<size_t>(input->second));
+    };
     for (size_t r = 0; r < parts.size(); ++r) {
+      if (holds(r)) parallel::Insert(parts[r].outputs[i].tensor(), box(r), &whole);
+    }
+    for (size_t r = 0; r < parts.size(); ++r) {
+      if (!holds(r)) continue;
       const Tensor& piece = parts[r].outputs[i].tensor();
       Tensor same = parallel::Cutout(whole, box(r));
       if (!Alike(same, piece)) {

@@ -2,7 +2,10 @@
 // was rejected; of the whole, seconds and memory. As data, as a text and as JSON.
 #pragma once
 
+#include <optional>
+
 #include "passes/parallel/plan.h"
+#include "passes/parallel/stage_program.h"
 
 namespace ms::parallel {
 
@@ -35,10 +38,13 @@ struct Explanation {
   double seconds = 0, compute_seconds = 0, communication_seconds = 0, bound = 0;
   MemoryUse memory;
   std::vector<std::string> warnings;
+  std::optional<PipelineReport> pipeline;  // then nodes, layouts and memory are those of all stages
 };
 
 Explanation Explain(const Module& module, const Plan& plan);
 std::string ToText(const Explanation& explanation);
+std::string ToText(const PipelineReport& report);
+std::string ToJson(const PipelineReport& report);
 std::string ToJson(const Explanation& explanation);
 
 }  // namespace ms::parallel

@@ -1,0 +1,42 @@
+// The one order in which all processes of a pipeline walk the ops of its program, and what is known
+// of each op for that. Internal to stage_program.cc.
+#pragma once
+
+#include <vector>
+
+#include "passes/parallel/stage_program.h"
+
+namespace ms::parallel {
+
+// Ops of main by what they belong to.
+class StageOrder {
+ public:
+  StageOrder(const Graph& main, const std::vector<int64_t>& inputs, const ParallelOptions& options);
+
+  int64_t stage(const Node* node) const { return stages_[node->id]; }
+  // Ops as they come; those before others that need them.
+  const std::vector<Node*>& order() const { return order_; }
+  PipelineReport& report() { return report_; }
+
+ private:
+  static constexpr int64_t kNone = -1, kSeveral = -2;  // in place of the number of a part
+
+  void FindParts();
+  void Measure();
+  void Schedule();
+  void Add(Node* node);
+  void AddWhatIsReady();
+  bool IsTask(const Node* node) const { return parts_[node->id] >= 0 && stages_[node->id] >= 0; }
+
+  const Graph& main_;
+  const ParallelOptions& options_;
+  std::vector<int64_t> stages_;  // by node id
+  std::vector<int64_t> parts_;   // by node id: of the batch
+  std::vector<bool> back_;       // by node id
+  std::vector<bool> done_;       // by node id
+  std::vector<Node*> joins_;     // of several parts, that are not done
+  std::vector<Node*> order_;
+  PipelineReport report_;
+};
+
+}  // namespace ms::parallel
