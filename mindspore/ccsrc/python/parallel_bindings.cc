@@ -212,6 +212,8 @@ void ReadPipeline(const py::dict& given, parallel::ParallelOptions* options,
   pipeline.stage = given["stage"].cast<int64_t>();
   *marks = given["marks"].cast<std::map<std::string, int64_t>>();
   pipeline.scheduler = SchedulerFrom(given["schedule"].cast<std::string>());
+  if (given.contains("link"))
+    std::tie(pipeline.alpha, pipeline.beta) = given["link"].cast<std::pair<double, double>>();
   if (pipeline.stages < 1 || pipeline.stages > parallel::kMostStages) {
     Throw(ErrorKind::kValue, "'pipeline_stages' must be in [1, {}], but got {}",
           parallel::kMostStages, pipeline.stages);

@@ -25,8 +25,9 @@ std::string ParallelOptions::Key() const {
   key += "; parameters ";
   for (bool parameter : plan.parameters) key += parameter ? '1' : '0';
   if (pipeline.stages > 1)
-    key += fmt::format("; stage {} of {}, {} {}", pipeline.stage, pipeline.stages,
-                       Name(pipeline.scheduler), fmt::join(pipeline.marks, ","));
+    key += fmt::format("; stage {} of {}, {} {} {} {}", pipeline.stage, pipeline.stages,
+                       Name(pipeline.scheduler), fmt::join(pipeline.marks, ","), pipeline.alpha,
+                       pipeline.beta);
   return key;
 }
 

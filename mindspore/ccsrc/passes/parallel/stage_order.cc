@@ -7,9 +7,6 @@
 namespace ms::parallel {
 namespace {
 
-constexpr double kLinkBytes = 1e10;    // from one stage to the next in a second
-constexpr double kLinkSeconds = 2e-5;  // for each message
-
 bool Is(const Node* node, const char* name) {
   return node->kind == NodeKind::kApply && node->op->name == name;
 }
@@ -70,7 +67,8 @@ void StageOrder::Measure() {
         SecondsOf(*node, options_.plan.device) / parts;
     if (Is(node, "StageMove")) {
       double bytes = static_cast<double>(BytesOf(node));
-      report_.transfer = std::max(report_.transfer, kLinkSeconds + bytes / kLinkBytes);
+      const PipelineOptions& link = options_.pipeline;
+      report_.transfer = std::max(report_.transfer, link.alpha + bytes * link.beta);
     }
     if (!back_[node->id]) continue;
     for (const Var& v : node->inputs) {

@@ -11,8 +11,6 @@
 namespace ms::parallel {
 namespace {
 
-constexpr double kLinkBytes = 1e10;  // that go from one stage to the next in a second
-
 using Marks = std::vector<int64_t>;
 
 // A graph that is differentiated, and what main gives to it.
@@ -107,7 +105,8 @@ class OwnCut {
   int64_t cells() const { return static_cast<int64_t>(seconds_.size()); }
 
   // For each input of the site its stage.
-  Marks Cut(int64_t stages) const {
+  Marks Cut(const PipelineOptions& options) const {
+    int64_t stages = options.stages;
     auto n = static_cast<size_t>(cells());
     std::vector<double> before(n + 1, 0);
     for (size_t i = 0; i < n; ++i) before[i + 1] = before[i] + seconds_[i];
@@ -118,7 +117,7 @@ class OwnCut {
     for (auto& from : begin) {
       std::vector<double> next(n + 1, 1e300);
       for (size_t end = 1; end <= n; ++end) {
-        double sends = end < n ? bytes_[end - 1] / kLinkBytes : 0;
+        double sends = end < n ? options.alpha + bytes_[end - 1] * options.beta : 0;
         for (size_t i = 0; i < end; ++i) {
           double all = std::max(slowest[i], before[end] - before[i] + sends);
           if (all < next[end]) next[end] = all, from[end] = i;
@@ -346,7 +345,7 @@ std::vector<int64_t> CutIntoStages(Module& module, const PipelineOptions& option
   if (std::all_of(marks.begin(), marks.end(), [](int64_t m) { return m < 0; })) {
     OwnCut cut(sites[0], main, parameters, device);
     if (cut.cells() >= options.stages) {
-      Marks found = cut.Cut(options.stages);
+      Marks found = cut.Cut(options);
       std::vector<int> numbers = ParametersOf(sites[0], main, parameters);
       for (size_t i = 0; i < found.size(); ++i) {
         if (numbers[i] >= 0) marks[static_cast<size_t>(numbers[i])] = found[i];

@@ -24,6 +24,8 @@ struct PipelineOptions {
   int64_t stage = 0;
   std::vector<int64_t> marks;  // of main's inputs; kAllStages: not said
   Scheduler scheduler = Scheduler::kBest;
+  // Of the link between stages.
+  double alpha = 2e-5, beta = 1e-10;  // seconds for each message, for each byte
 };
 
 // Names a node by its stage: by node id, for the stages of the graph's inputs.
