@@ -248,7 +248,7 @@ def test_what_does_not_fit_is_refused():
 
 
 def test_the_batch_must_have_the_parts():
-    with pytest.raises(ValueError, match="For 'PipelineCell', the first size .* a multiple of 3"):
+    with pytest.raises(ValueError, match=r"For 'PipelineCell', the first size .* a multiple of 3"):
         check(Perceptron, random(8, 6), LABELS, parts=3)
 
 

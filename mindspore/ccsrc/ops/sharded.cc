@@ -341,7 +341,7 @@ void DefineNumbers(OpRegistry& ops) {
       });
 }
 
-// Of a pipeline of stages (passes/parallel/stages.h).
+// Of a pipeline of stages (passes/parallel/stages.h). No views: as such they would be folded away.
 void DefineStages(OpRegistry& ops) {
   ops.Op("StageMark")
       .Internal()
@@ -349,13 +349,14 @@ void DefineStages(OpRegistry& ops) {
       .Doc("Its input, which belongs to one of the parts of a batch that go through the stages.")
       .RequiredAttr<int64_t>("part", "Which of the parts.")
       .WithAttr("back", false, "Whether it belongs to the backward pass.")
+      .Shard("... -> ...")
       .Infer([](InferContext& c) { return c.in(0); })
       .Batch([](BatchContext& b) { return b.Again({b.in(0)}); })
       .Grad([](GradContext& g) {
         return g.Call("StageMark", {g.dout()},
                       {{"part", g.attr<int64_t>("part")}, {"back", !g.attr<bool>("back")}});
       })
-      .View();
+      .Expand([](ExpandContext& c) { return c.in(0); });
   ops.Op("StageMove")
       .Internal()
       .In("x", kAny, "What the source has.")
@@ -365,9 +366,9 @@ void DefineStages(OpRegistry& ops) {
       .Shard(shard::Whole)
       .Infer([](InferContext& c) { return c.in(0); })
       .Grad([](GradContext& g) {
-        return g.Call("StageMove", {g.dout()},
-                      {{"source", g.attr<int64_t>("target")},
-                       {"target", g.attr<int64_t>("source")}});
+        return g.Call(
+            "StageMove", {g.dout()},
+            {{"source", g.attr<int64_t>("target")}, {"target", g.attr<int64_t>("source")}});
       })
       .Expand([](ExpandContext& c) { return c.in(0); });
 }

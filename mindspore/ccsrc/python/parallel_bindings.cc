@@ -327,7 +327,8 @@ py::dict Scheduled(const std::string& name, int stages, int parts,
   parallel::Simulation run = parallel::Simulate(schedule, {forward, backward, transfer, kept});
   auto tasks = [](const std::vector<parallel::StageTask>& list) {
     py::list made;
-    for (const parallel::StageTask& t : list) made.append(py::make_tuple(t.stage, t.part, t.backward));
+    for (const parallel::StageTask& t : list)
+      made.append(py::make_tuple(t.stage, t.part, t.backward));
     return made;
   };
   py::list lists;
@@ -357,10 +358,11 @@ void BindParallel(py::module_& m) {
       "What set_parallel was told, as a text; '' for nothing.");
   m.def("plan", &PlanTrace, py::arg("trace"),
         "How a traced program is cut over the mesh of set_parallel, as 'text' and 'json'.");
-  m.def("pipeline_schedule", &Scheduled, py::arg("name"), py::arg("stages"), py::arg("parts"),
-        py::arg("forward"), py::arg("backward"), py::arg("transfer"), py::arg("kept"),
-        "The tasks (stage, part, whether backward) of each stage of a pipeline, in order, and their "
-        "simulation.");
+  m.def(
+      "pipeline_schedule", &Scheduled, py::arg("name"), py::arg("stages"), py::arg("parts"),
+      py::arg("forward"), py::arg("backward"), py::arg("transfer"), py::arg("kept"),
+      "The tasks (stage, part, whether backward) of each stage of a pipeline, in order, and their "
+      "simulation.");
   m.def("slice_layout", &DescribedSlice, "How a Parameter lies in slices, or None.");
   m.def(
       "gather_parameter", [](py::handle p) { return Wrapped(GatherSlice(NeededSlice(p))); },

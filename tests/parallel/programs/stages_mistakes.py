@@ -24,7 +24,11 @@ def train(marks=(), parts=2, **more):
 
 
 CASES = [
-    ({"pipeline_stages": 3}, ValueError, "'pipeline_stages' must divide the number of processes, 2"),
+    (
+        {"pipeline_stages": 3},
+        ValueError,
+        "'pipeline_stages' must divide the number of processes, 2",
+    ),
     ({"marks": (0, 1, 0)}, ValueError, "the cell '2' (Parameter '2.weight') is marked with 0"),
     ({"marks": (0, 0, 0)}, ValueError, "none is marked with 1"),
     ({"marks": (0, 1, 2)}, ValueError, "a stage must be in [0, 2)"),

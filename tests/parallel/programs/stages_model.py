@@ -9,7 +9,7 @@ import sys
 
 import auto
 import numpy as np
-from divided_model import X, Y, Losses, same, whole
+from divided_model import Losses, X, Y, same, whole
 
 import mindspore as ms
 from mindspore import Model, nn, ops

@@ -1,5 +1,5 @@
-// The stages of a pipeline in words: what each one holds and takes, the schedules there are, and the
-// tasks that the time of a step is made of.
+// The stages of a pipeline in words: what each one holds and takes, the schedules there are, and
+// the tasks that the time of a step is made of.
 #include <fmt/format.h>
 
 #include "passes/parallel/explain.h"
@@ -37,16 +37,17 @@ std::string ScheduleJson(const ChosenSchedule& c) {
 
 std::string ToText(const PipelineReport& r) {
   const ChosenSchedule& used = r.schedules[0];
-  std::string text =
-      fmt::format("{} stages, {} parts of the batch, schedule {}: {}, of which devices wait {:.1f} %\n",
-                  r.stages.size(), r.parts, Name(used.scheduler), Time(r.seconds()),
-                  100 * used.simulation.bubble);
+  std::string text = fmt::format(
+      "{} stages, {} parts of the batch, schedule {}: {}, of which devices wait {:.1f} %\n",
+      r.stages.size(), r.parts, Name(used.scheduler), Time(r.seconds()),
+      100 * used.simulation.bubble);
   for (size_t s = 0; s < r.stages.size(); ++s) {
     const StageReport& stage = r.stages[s];
     text += fmt::format(
         "  stage {}: a part takes {} forward and {} backward; a device holds {} of Parameters and "
         "keeps at most {}\n",
-        s, Time(stage.forward), Time(stage.backward), Size(stage.parameters), Size(stage.most_kept));
+        s, Time(stage.forward), Time(stage.backward), Size(stage.parameters),
+        Size(stage.most_kept));
   }
   for (size_t i = 1; i < r.schedules.size(); ++i) {
     const ChosenSchedule& other = r.schedules[i];

@@ -17,7 +17,8 @@ class Simulator {
       : schedule_(schedule), costs_(costs), next_(schedule.size()), free_(schedule.size()) {
     size_t parts = 0;
     for (const auto& list : schedule) {
-      for (const StageTask& task : list) parts = std::max(parts, static_cast<size_t>(task.part) + 1);
+      for (const StageTask& task : list)
+        parts = std::max(parts, static_cast<size_t>(task.part) + 1);
     }
     for (auto& ends : ends_) ends.assign(schedule.size(), std::vector<double>(parts, -1));
   }
@@ -119,8 +120,8 @@ class Simulator {
   const StageCosts& costs_;
   std::vector<size_t> next_;
   std::vector<double> free_;
-  std::vector<int> last_;                           // by stage
-  std::vector<std::vector<double>> ends_[2];        // by stage and part; -1: not yet
+  std::vector<int> last_;                     // by stage
+  std::vector<std::vector<double>> ends_[2];  // by stage and part; -1: not yet
   std::vector<Done> done_;
 };
 
@@ -134,8 +135,7 @@ Schedule Gpipe(int stages, int parts) {
   Schedule schedule(static_cast<size_t>(stages));
   for (int s = 0; s < stages; ++s) {
     for (bool backward : {false, true}) {
-      for (int p = 0; p < parts; ++p)
-        schedule[static_cast<size_t>(s)].push_back({s, p, backward});
+      for (int p = 0; p < parts; ++p) schedule[static_cast<size_t>(s)].push_back({s, p, backward});
     }
   }
   return schedule;

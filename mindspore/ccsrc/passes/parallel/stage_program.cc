@@ -135,8 +135,8 @@ class Writer {
     for (const Var& v : main_.inputs()) {
       bool mine = IsMine(held_[i++]);
       const Type& type = v.type();
-      Node* input = made_->AddParameter(mine ? type : Type(type.dtype(), Shape{int64_t{0}}),
-                                        v.node->name);
+      Node* input =
+          made_->AddParameter(mine ? type : Type(type.dtype(), Shape{int64_t{0}}), v.node->name);
       values_[KeyOf(v)] = {input, 0};
     }
   }
@@ -153,7 +153,7 @@ class Writer {
       if (stage == me_) values_[KeyOf({const_cast<Node*>(&node), 0})] = Here(node.inputs[0]);
       return;
     }
-    if (MakesFunctions(node)) return;  // where it is called
+    if (MakesFunctions(node)) return;            // where it is called
     if (stage == kAllStages) return Emit(node);  // what is not needed goes as dead code
     for (const Var& v : node.inputs) Bring(v, stage);
     if (stage == me_) Emit(node);
@@ -237,10 +237,11 @@ class Writer {
       for (const Node* node : graph->nodes()) {
         if (node->kind != NodeKind::kApply || node->op->effect != Effect::kRandom) continue;
         if (graph.get() == &main_ && Number(*node, &next)) continue;
-        Throw(ErrorKind::kNotImplemented,
-              "For 'pipeline_stages', random numbers must not be drawn inside of loops and branches "
-              "that tensors decide, but '{}' draws some{}.",
-              node->op->name, node->span ? " at " + ShortSpan(node->span) : "");
+        Throw(
+            ErrorKind::kNotImplemented,
+            "For 'pipeline_stages', random numbers must not be drawn inside of loops and branches "
+            "that tensors decide, but '{}' draws some{}.",
+            node->op->name, node->span ? " at " + ShortSpan(node->span) : "");
       }
     }
     if (offsets_.empty()) return;
@@ -262,7 +263,8 @@ class Writer {
     return true;
   }
   Term OffsetAfter(int64_t drawn) {
-    return drawn == 0 ? start_ : start_ + emitter_.Scalar(static_cast<double>(drawn), DType::kInt64);
+    return drawn == 0 ? start_
+                      : start_ + emitter_.Scalar(static_cast<double>(drawn), DType::kInt64);
   }
   void SetOffset(int64_t drawn) { emitter_.Call("SetRandomOffset", {OffsetAfter(drawn)}); }
 
@@ -294,8 +296,8 @@ class Writer {
   Term start_;
   std::map<Key, Var> values_;
   std::set<std::pair<Key, int64_t>> moved_;
-  std::map<std::pair<int64_t, int64_t>, int64_t> tags_;       // next one, from stage to stage
-  std::map<Key, std::pair<int64_t, int64_t>> coming_;         // from which stage, by which tag
+  std::map<std::pair<int64_t, int64_t>, int64_t> tags_;  // next one, from stage to stage
+  std::map<Key, std::pair<int64_t, int64_t>> coming_;    // from which stage, by which tag
 };
 
 }  // namespace

@@ -61,8 +61,9 @@ std::string CellOf(const std::string& name) {
   return dot == std::string::npos ? name : name.substr(0, dot);
 }
 
-// ---- marks ----------------------------------------------------------------------------------------
-// Which inputs of main a site's inputs are; -1: something that was computed, or data.
+// ---- marks --------------------------------------------------------------------------------------
+// Which
+// inputs of main a site's inputs are; -1: something that was computed, or data.
 std::vector<int> ParametersOf(const Site& site, const Graph& main,
                               const std::vector<bool>& parameters) {
   std::unordered_map<const Node*, int> number;
@@ -170,8 +171,9 @@ class OwnCut {
   std::vector<double> seconds_, bytes_;  // by cell: what it takes, what goes on behind it
 };
 
-// ---- checks ---------------------------------------------------------------------------------------
-// A mark must not fall along the way: some stage would have to wait for one behind it.
+// ---- checks -------------------------------------------------------------------------------------
+// A mark
+// must not fall along the way: some stage would have to wait for one behind it.
 class OrderCheck {
  public:
   OrderCheck(const Graph& graph, const Marks& inputs, std::vector<int> parameters)
@@ -240,7 +242,7 @@ void CheckMarks(const Graph& main, const Site& site, const Marks& marks, int64_t
   }
 }
 
-// ---- moves ----------------------------------------------------------------------------------------
+// ---- moves --------------------------------------------------------------------------------------
 class Inserter {
  public:
   Inserter(Graph* graph, const Marks& inputs)
@@ -278,8 +280,8 @@ class Inserter {
         made = {again, v.index};
       }
     } else if (v.type().is_tensor()) {
-      made = emitter_.Call("StageMove", {emitter_.Wrap(v)}, {{"source", from}, {"target", stage}})
-                 .var;
+      made =
+          emitter_.Call("StageMove", {emitter_.Wrap(v)}, {{"source", from}, {"target", stage}}).var;
       order_.push_back(made.node);
     } else {
       Throw(ErrorKind::kNotImplemented,
@@ -335,10 +337,11 @@ std::vector<int64_t> CutIntoStages(Module& module, const PipelineOptions& option
   for (size_t i = 0; i < marks.size(); ++i) {
     if (marks[i] < options.stages) continue;
     const std::string& name = main.inputs()[i].node->name;
-    Throw(ErrorKind::kValue,
-          "For 'pipeline_stage', a stage must be in [0, {}), as 'pipeline_stages' says, but the cell "
-          "'{}' (Parameter '{}') is marked with {}.",
-          options.stages, CellOf(name), name, marks[i]);
+    Throw(
+        ErrorKind::kValue,
+        "For 'pipeline_stage', a stage must be in [0, {}), as 'pipeline_stages' says, but the cell "
+        "'{}' (Parameter '{}') is marked with {}.",
+        options.stages, CellOf(name), name, marks[i]);
   }
   std::vector<Site> sites = FindSites(module);
   bool trains = sites[0].graph != &main;
@@ -363,8 +366,7 @@ std::vector<int64_t> CutIntoStages(Module& module, const PipelineOptions& option
   std::map<Graph*, Marks> inputs;
   for (const Site& site : sites) {
     Marks& of = inputs.try_emplace(site.graph, site.bound.size(), kAllStages).first->second;
-    for (size_t i = 0; i < of.size(); ++i)
-      of[i] = std::max(of[i], of_main[site.bound[i].node->id]);
+    for (size_t i = 0; i < of.size(); ++i) of[i] = std::max(of[i], of_main[site.bound[i].node->id]);
   }
   for (const auto& [graph, of] : inputs) Inserter(graph, of).Run();
   return marks;

@@ -153,17 +153,18 @@ def schedule() -> str:
 
 # ---- one compilation ----------------------------------------------------------------------------------------------------------
 class Planning:
-    """The settings of one compilation. `whole`: its arguments are the same in all processes."""
+    """The settings of one compilation. `whole`: its arguments are the same in all processes. `apart`: it is planned for processes
+    that are not these, and whoever asks for that says which."""
 
     device: dict[
         str, float
     ] = {}  # what one device does in a second; what is not said: as on a host
     link: Sequence[float] = (2e-5, 1e-10)  # between stages: seconds for each message and byte
 
-    def __init__(self, whole: bool = False) -> None:
-        self.mesh: Any = mesh()
+    def __init__(self, whole: bool = False, apart: bool = False) -> None:
+        self.mesh: Any = () if apart else mesh()
         self.stages = stages()
-        self.stage, self.rank = divmod(rank(), devices_of_stage())
+        self.stage, self.rank = (0, 0) if apart else divmod(rank(), devices_of_stage())
         self.mode = mode()
         self.data: Any = _FULL if whole else data()
         self.inputs: dict[int, str] = {}
@@ -221,7 +222,6 @@ class Planning:
             yield
         finally:
             _core.set_parallel(None)
-
 
     def _pipeline(self, parameters: Sequence[Any]) -> dict[str, Any]:
         if self.stages == 1:

@@ -112,9 +112,9 @@ def _planned(
         raise ValueError(
             f"For '{owner}', 'stages' must be an int that divides 'devices', {count}, but got {parts!r}."
         )
-    planning = _planning.Planning(whole=True)
+    planning = _planning.Planning(whole=True, apart=True)
     planning.mesh, planning.device, planning.link = _topology.in_stages(count, topology, parts)
-    planning.rank, planning.stages, planning.stage = 0, parts, 0
+    planning.stages = parts
     if mode is not None or not context.planned():
         planning.mode = _MODES[mode or "auto"]
     found = planned.plan(network, inputs, {}, planning)
