@@ -152,6 +152,7 @@ class Pipeline {
       Reduce();
     }
     const parallel::ParallelOptions& options = *options_.parallel;
+    if (options.pipeline.stages > 1) PlanStages();
     auto plan = options.planner ? options.planner(module_, options.plan)
                                 : parallel::MakePlan(module_, options.plan);
     Apply("LowerPlan", [&](Module& m) {
@@ -162,20 +163,22 @@ class Pipeline {
     Reduce();
   }
 
-  // Stages may part any call.
-  void CutStages() {
-    inline_limit_ = std::numeric_limits<size_t>::max() / 2;
+  void PlanStages() {
+    inline_limit_ = std::numeric_limits<size_t>::max() / 2;  // stages may part any call
     Reduce();
     const parallel::ParallelOptions& options = *options_.parallel;
+    stages_ = parallel::PlanStages(module_, options.pipeline, options.plan.parameters,
+                                   options.plan.device, options.plan.mesh.devices());
+  }
+  void CutStages() {
     Apply("CutIntoStages", [&](Module& m) {
-      marks_ = parallel::CutIntoStages(m, options.pipeline, options.plan.parameters,
-                                       options.plan.device);
+      parallel::CutIntoStages(m, stages_);
       return true;
     });
   }
   void KeepStage() {
     Apply("KeepStage", [&](Module& m) {
-      parallel::LowerPipeline(m, *options_.parallel, marks_, lowered_.get());
+      parallel::LowerPipeline(m, *options_.parallel, stages_, lowered_.get());
       return true;
     });
     Reduce();
@@ -203,7 +206,7 @@ class Pipeline {
   std::string dump_;
   size_t inline_limit_ = options_.inline_limit;
   std::shared_ptr<parallel::Lowered> lowered_;
-  std::vector<int64_t> marks_;  // the stages of main's inputs
+  parallel::StagePlan stages_;
 };
 
 }  // namespace

@@ -292,7 +292,7 @@ py::dict PlanTrace(Trace& trace) {
     return planned;
   };
   options->reported = [&](const parallel::PipelineReport& report) {
-    made.pipeline = report;
+    parallel::AddPipeline(report, &made);
     throw Planned();
   };
   PassOptions passes;

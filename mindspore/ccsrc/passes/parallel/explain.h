@@ -38,11 +38,13 @@ struct Explanation {
   double seconds = 0, compute_seconds = 0, communication_seconds = 0, bound = 0;
   MemoryUse memory;
   std::vector<std::string> warnings;
-  std::optional<PipelineReport> pipeline;  // then nodes, layouts and memory are those of all stages
+  std::optional<PipelineReport> pipeline;  // `nodes` are then those of all stages
 };
 
 Explanation Explain(const Module& module, const Plan& plan);
 std::string ToText(const Explanation& explanation);
+// Has the figures of the whole be those of the slowest stage.
+void AddPipeline(const PipelineReport& report, Explanation* explanation);
 std::string ToText(const PipelineReport& report);
 std::string ToJson(const PipelineReport& report);
 std::string ToJson(const Explanation& explanation);

@@ -1,6 +1,6 @@
 // The stages of a pipeline in words: what each one holds and takes, the schedules there are, and
 // the tasks that the time of a step is made of.
-#include <fmt/format.h>
+#include <algorithm>
 
 #include "passes/parallel/explain.h"
 #include "passes/parallel/explain_text.h"
@@ -34,6 +34,22 @@ std::string ScheduleJson(const ChosenSchedule& c) {
 }
 
 }  // namespace
+
+void AddPipeline(const PipelineReport& report, Explanation* e) {
+  e->pipeline = report;
+  e->devices *= static_cast<int64_t>(report.stages.size());
+  e->memory.parameters = e->memory.activations = 0;
+  e->compute_seconds = 0;
+  for (const StageReport& stage : report.stages) {
+    double seconds = (stage.forward + stage.backward) * static_cast<double>(report.parts);
+    e->compute_seconds = std::max(e->compute_seconds, seconds);
+    e->memory.parameters = std::max(e->memory.parameters, stage.parameters);
+    e->memory.activations = std::max(e->memory.activations, stage.most_kept);
+  }
+  e->seconds = report.seconds();
+  e->communication_seconds = e->seconds - e->compute_seconds;  // and waiting
+  e->bound = e->compute_seconds;
+}
 
 std::string ToText(const PipelineReport& r) {
   const ChosenSchedule& used = r.schedules[0];

@@ -161,9 +161,9 @@ std::shared_ptr<parallel::Lowered> LowerPlan(Module& module, const Plan& plan, i
   return result;
 }
 
-void LowerPipeline(Module& module, const ParallelOptions& options,
-                   const std::vector<int64_t>& marks, parallel::Lowered* lowered) {
-  StageProgram program = KeepStage(module, options, marks);
+void LowerPipeline(Module& module, const ParallelOptions& options, const StagePlan& plan,
+                   parallel::Lowered* lowered) {
+  StageProgram program = KeepStage(module, options, plan);
   if (options.reported) options.reported(program.report);
   Mesh all = options.AllDevices();
   auto wider = [&](std::vector<Layout>* layouts) {

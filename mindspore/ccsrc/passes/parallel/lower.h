@@ -63,8 +63,8 @@ inline constexpr const char* kStageAxis = "pipeline_stage";
 std::shared_ptr<Lowered> LowerPlan(Module& module, const Plan& plan, int64_t rank,
                                    const std::string& group_prefix = "", int64_t first = 0);
 // Of a lowered module whose gradients are made and which CutIntoStages has cut: keeps one stage.
-void LowerPipeline(Module& module, const ParallelOptions& options,
-                   const std::vector<int64_t>& marks, Lowered* lowered);
+void LowerPipeline(Module& module, const ParallelOptions& options, const StagePlan& plan,
+                   Lowered* lowered);
 // What ops/sharded.cc declares becomes communication, once all gradients are made.
 bool ExpandShards(Module& module);
 

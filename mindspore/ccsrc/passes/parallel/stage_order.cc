@@ -11,26 +11,17 @@ bool Is(const Node* node, const char* name) {
   return node->kind == NodeKind::kApply && node->op->name == name;
 }
 
-int64_t BytesOf(const Node* node) {
-  int64_t bytes = 0;
-  for (const Type& type : node->outputs) {
-    if (type.is_tensor()) bytes += static_cast<int64_t>(type.bytes());
-  }
-  return bytes;
-}
-
 }  // namespace
 
 StageOrder::StageOrder(const Graph& main, const std::vector<int64_t>& inputs,
-                       const ParallelOptions& options)
+                       const ParallelOptions& options, const StagePlan& plan)
     : main_(main),
-      options_(options),
       stages_(StagesOf(main, inputs)),
       parts_(main.nodes().size(), kNone),
       back_(main.nodes().size(), false),
       done_(main.nodes().size(), false) {
   FindParts();
-  Measure();
+  Choose(options, plan);
   Schedule();
 }
 
@@ -56,64 +47,41 @@ void StageOrder::FindParts() {
   }
 }
 
-void StageOrder::Measure() {
-  auto parts = static_cast<double>(report_.parts);
-  report_.stages.resize(static_cast<size_t>(options_.pipeline.stages));
-  std::vector<bool> kept(main_.nodes().size(), false);
-  for (const Node* node : main_.nodes()) {
-    if (stages_[node->id] < 0 || node->kind != NodeKind::kApply) continue;
-    StageReport& stage = report_.stages[static_cast<size_t>(stages_[node->id])];
-    (back_[node->id] ? stage.backward : stage.forward) +=
-        SecondsOf(*node, options_.plan.device) / parts;
-    if (Is(node, "StageMove")) {
-      double bytes = static_cast<double>(BytesOf(node));
-      const PipelineOptions& link = options_.pipeline;
-      report_.transfer = std::max(report_.transfer, link.alpha + bytes * link.beta);
-    }
-    if (!back_[node->id]) continue;
-    for (const Var& v : node->inputs) {
-      const Node* made = v.node;
-      bool keeps = !kept[made->id] && !back_[made->id] && parts_[made->id] >= 0;
-      if (!keeps) continue;
-      kept[made->id] = true;
-      stage.kept += BytesOf(made);
-    }
-  }
-  for (StageReport& stage : report_.stages) stage.kept /= report_.parts;
-}
-
-void StageOrder::Schedule() {
-  StageCosts costs;
-  costs.transfer = report_.transfer;
-  for (const StageReport& stage : report_.stages) {
-    costs.forward.push_back(stage.forward);
-    costs.backward.push_back(stage.backward);
-    costs.kept.push_back(stage.kept);
-  }
-  report_.schedules =
-      RankSchedules(costs, static_cast<int>(report_.parts), options_.plan.memory_limit);
-  Scheduler wanted = options_.pipeline.scheduler;
+// By costs that all processes have: they must come to the same list.
+void StageOrder::Choose(const ParallelOptions& options, const StagePlan& plan) {
+  report_.transfer = plan.costs.transfer;
   auto& all = report_.schedules;
+  all = RankSchedules(plan.costs, static_cast<int>(report_.parts), options.plan.memory_limit);
+  Scheduler wanted = options.pipeline.scheduler;
   if (wanted != Scheduler::kBest) {
     auto chosen = std::find_if(all.begin(), all.end(),
                                [&](const ChosenSchedule& c) { return c.scheduler == wanted; });
     std::rotate(all.begin(), chosen, chosen + 1);
   }
-  for (size_t s = 0; s < report_.stages.size(); ++s)
-    report_.stages[s].most_kept = all[0].simulation.most_kept[s];
+  for (size_t s = 0; s < plan.costs.forward.size(); ++s) {
+    StageReport stage;
+    stage.forward = plan.costs.forward[s];
+    stage.backward = plan.costs.backward[s];
+    stage.kept = plan.costs.kept[s];
+    stage.most_kept = all[0].simulation.most_kept[s];
+    report_.stages.push_back(std::move(stage));
+  }
+}
 
+void StageOrder::Schedule() {
   // By stage, part and direction.
   auto of = [&](int64_t stage, int64_t part, bool back) {
     return static_cast<size_t>((stage * report_.parts + part) * 2 + (back ? 1 : 0));
   };
-  std::vector<std::vector<Node*>> tasks(of(options_.pipeline.stages, 0, false));
+  std::vector<std::vector<Node*>> tasks(
+      of(static_cast<int64_t>(report_.stages.size()), 0, false));
   for (Node* node : main_.nodes()) {
     if (IsTask(node))
       tasks[of(stages_[node->id], parts_[node->id], back_[node->id])].push_back(node);
     else if (parts_[node->id] == kSeveral)
       joins_.push_back(node);
   }
-  for (const StageTask& task : all[0].simulation.order) {
+  for (const StageTask& task : report_.schedules[0].simulation.order) {
     for (Node* node : tasks[of(task.stage, task.part, task.backward)]) Add(node);
     AddWhatIsReady();
   }

@@ -11,7 +11,8 @@ namespace ms::parallel {
 // Ops of main by what they belong to.
 class StageOrder {
  public:
-  StageOrder(const Graph& main, const std::vector<int64_t>& inputs, const ParallelOptions& options);
+  StageOrder(const Graph& main, const std::vector<int64_t>& inputs, const ParallelOptions& options,
+             const StagePlan& plan);
 
   int64_t stage(const Node* node) const { return stages_[node->id]; }
   // Ops as they come; those before others that need them.
@@ -22,14 +23,13 @@ class StageOrder {
   static constexpr int64_t kNone = -1, kSeveral = -2;  // in place of the number of a part
 
   void FindParts();
-  void Measure();
+  void Choose(const ParallelOptions& options, const StagePlan& plan);
   void Schedule();
   void Add(Node* node);
   void AddWhatIsReady();
   bool IsTask(const Node* node) const { return parts_[node->id] >= 0 && stages_[node->id] >= 0; }
 
   const Graph& main_;
-  const ParallelOptions& options_;
   std::vector<int64_t> stages_;  // by node id
   std::vector<int64_t> parts_;   // by node id: of the batch
   std::vector<bool> back_;       // by node id

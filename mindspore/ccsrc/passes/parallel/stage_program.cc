@@ -302,12 +302,12 @@ class Writer {
 
 }  // namespace
 
-StageProgram KeepStage(Module& module, const ParallelOptions& options, const Stages& marks) {
+StageProgram KeepStage(Module& module, const ParallelOptions& options, const StagePlan& plan) {
   StageProgram result;
   result.everybody = GroupOfAll(options.AllDevices());
   result.everybody.name = options.group_prefix + result.everybody.name;
-  result.held = Holders(module, options, marks).held();
-  StageOrder order(*module.main(), result.held, options);
+  result.held = Holders(module, options, plan.marks).held();
+  StageOrder order(*module.main(), result.held, options, plan);
   result.report = std::move(order.report());
   Vars inputs = module.main()->inputs();
   for (size_t i = 0; i < inputs.size(); ++i) {

@@ -37,9 +37,8 @@ struct StageProgram {
   PipelineReport report;
 };
 
-// `options.pipeline.marks` as CutIntoStages left them. What a process does not hold is a tensor of
+// What a process does not hold is a tensor of
 // no elements among its inputs and outputs.
-StageProgram KeepStage(Module& module, const ParallelOptions& options,
-                       const std::vector<int64_t>& marks);
+StageProgram KeepStage(Module& module, const ParallelOptions& options, const StagePlan& plan);
 
 }  // namespace ms::parallel

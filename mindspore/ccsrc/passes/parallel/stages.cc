@@ -24,6 +24,14 @@ bool IsMove(const Node& node) {
   return node.op == &move;
 }
 
+int64_t BytesOf(const Node& node) {
+  int64_t bytes = 0;
+  for (const Type& type : node.outputs) {
+    if (type.is_tensor()) bytes += static_cast<int64_t>(type.bytes());
+  }
+  return bytes;
+}
+
 // The function that a Call of main applies, where it is the gradient of a known one.
 const Node* DifferentiatedBy(const Node& call) {
   const Node* f = call.inputs[0].node;
@@ -62,8 +70,7 @@ std::string CellOf(const std::string& name) {
 }
 
 // ---- marks --------------------------------------------------------------------------------------
-// Which
-// inputs of main a site's inputs are; -1: something that was computed, or data.
+// Which inputs of main a site's inputs are; -1: something that was computed, or data.
 std::vector<int> ParametersOf(const Site& site, const Graph& main,
                               const std::vector<bool>& parameters) {
   std::unordered_map<const Node*, int> number;
@@ -157,10 +164,7 @@ class OwnCut {
     }
     for (const Node* node : graph.nodes()) {
       if (node->kind != NodeKind::kApply || last[node->id] < 0) continue;
-      double bytes = 0;
-      for (const Type& type : node->outputs) {
-        if (type.is_tensor()) bytes += static_cast<double>(type.bytes());
-      }
+      auto bytes = static_cast<double>(BytesOf(*node));
       for (int64_t i = last[node->id]; i < read[node->id]; ++i)
         bytes_[static_cast<size_t>(i)] += bytes;
     }
@@ -172,8 +176,7 @@ class OwnCut {
 };
 
 // ---- checks -------------------------------------------------------------------------------------
-// A mark
-// must not fall along the way: some stage would have to wait for one behind it.
+// A mark must not fall along the way: some stage would have to wait for one behind it.
 class OrderCheck {
  public:
   OrderCheck(const Graph& graph, const Marks& inputs, std::vector<int> parameters)
@@ -329,47 +332,96 @@ double SecondsOf(const Node& node, const Device& device) {
   return strategy.seconds;
 }
 
-std::vector<int64_t> CutIntoStages(Module& module, const PipelineOptions& options,
-                                   const std::vector<bool>& parameters, const Device& device) {
-  const Graph& main = *module.main();
+namespace {
+
+// The marks that there are to be: those of the user, or those of the best cut.
+Marks ChooseMarks(const Site& site, const Graph& main, const PipelineOptions& options,
+                  const std::vector<bool>& parameters, const Device& device) {
   Marks marks = options.marks;
   marks.resize(main.inputs().size(), kAllStages);
   for (size_t i = 0; i < marks.size(); ++i) {
     if (marks[i] < options.stages) continue;
     const std::string& name = main.inputs()[i].node->name;
-    Throw(
-        ErrorKind::kValue,
-        "For 'pipeline_stage', a stage must be in [0, {}), as 'pipeline_stages' says, but the cell "
-        "'{}' (Parameter '{}') is marked with {}.",
-        options.stages, CellOf(name), name, marks[i]);
+    Throw(ErrorKind::kValue,
+          "For 'pipeline_stage', a stage must be in [0, {}), as 'pipeline_stages' says, but the "
+          "cell '{}' (Parameter '{}') is marked with {}.",
+          options.stages, CellOf(name), name, marks[i]);
   }
-  std::vector<Site> sites = FindSites(module);
-  bool trains = sites[0].graph != &main;
-  if (std::all_of(marks.begin(), marks.end(), [](int64_t m) { return m < 0; })) {
-    OwnCut cut(sites[0], main, parameters, device);
-    if (cut.cells() >= options.stages) {
-      Marks found = cut.Cut(options);
-      std::vector<int> numbers = ParametersOf(sites[0], main, parameters);
-      for (size_t i = 0; i < found.size(); ++i) {
-        if (numbers[i] >= 0) marks[static_cast<size_t>(numbers[i])] = found[i];
-      }
-    } else if (trains) {
-      Throw(ErrorKind::kValue,
-            "For 'pipeline_stages', a network must have at least as many cells with Parameters as "
-            "stages, {}, but it has {}.",
-            options.stages, cut.cells());
-    }
-  } else if (trains) {
-    CheckMarks(main, sites[0], marks, options.stages, parameters);
+  bool trains = site.graph != &main;
+  if (std::any_of(marks.begin(), marks.end(), [](int64_t m) { return m >= 0; })) {
+    if (trains) CheckMarks(main, site, marks, options.stages, parameters);
+    return marks;
   }
+  OwnCut cut(site, main, parameters, device);
+  if (cut.cells() < options.stages) {
+    if (!trains) return marks;
+    Throw(ErrorKind::kValue,
+          "For 'pipeline_stages', a network must have at least as many cells with Parameters as "
+          "stages, {}, but it has {}.",
+          options.stages, cut.cells());
+  }
+  Marks found = cut.Cut(options);
+  std::vector<int> numbers = ParametersOf(site, main, parameters);
+  for (size_t i = 0; i < found.size(); ++i) {
+    if (numbers[i] >= 0) marks[static_cast<size_t>(numbers[i])] = found[i];
+  }
+  return marks;
+}
+
+// The stages of the inputs of what is cut: where several places of main call it, the last ones.
+std::map<Graph*, Marks> InputStages(const std::vector<Site>& sites, const Graph& main,
+                                    const Marks& marks) {
   Marks of_main = StagesOf(main, marks);
   std::map<Graph*, Marks> inputs;
   for (const Site& site : sites) {
     Marks& of = inputs.try_emplace(site.graph, site.bound.size(), kAllStages).first->second;
-    for (size_t i = 0; i < of.size(); ++i) of[i] = std::max(of[i], of_main[site.bound[i].node->id]);
+    for (size_t i = 0; i < of.size(); ++i)
+      of[i] = std::max(of[i], of_main[site.bound[i].node->id]);
   }
-  for (const auto& [graph, of] : inputs) Inserter(graph, of).Run();
-  return marks;
+  return inputs;
+}
+
+}  // namespace
+
+StagePlan PlanStages(Module& module, const PipelineOptions& options,
+                     const std::vector<bool>& parameters, const Device& device, int64_t devices) {
+  static const OpDef& mark = Ops().Get("StageMark");
+  const Graph& main = *module.main();
+  std::vector<Site> sites = FindSites(module);
+  StagePlan plan;
+  plan.marks = ChooseMarks(sites[0], main, options, parameters, device);
+  auto stages = static_cast<size_t>(options.stages);
+  std::vector<double> seconds(stages, 0), bytes(stages, 0);
+  double most = 0;
+  for (const auto& [graph, inputs] : InputStages(sites, main, plan.marks)) {
+    Marks of = StagesOf(*graph, inputs);
+    for (const Node* node : graph->nodes()) {
+      if (node->op == &mark) plan.parts = std::max(plan.parts, node->attr<int64_t>("part") + 1);
+      if (node->kind != NodeKind::kApply || of[node->id] < 0) continue;
+      auto stage = static_cast<size_t>(of[node->id]);
+      seconds[stage] += SecondsOf(*node, device);
+      if (!node->op->view) bytes[stage] += static_cast<double>(BytesOf(*node));
+      for (const Var& v : node->inputs) {
+        if (v.node->kind == NodeKind::kApply && of[v.node->id] >= 0 && of[v.node->id] < of[node->id])
+          most = std::max(most, static_cast<double>(v.type().bytes()));
+      }
+    }
+  }
+  bool trains = sites[0].graph != &main;
+  auto each = static_cast<double>(plan.parts * devices);
+  for (size_t s = 0; s < stages; ++s) {
+    plan.costs.forward.push_back(seconds[s] / each);
+    plan.costs.backward.push_back(trains ? 2 * seconds[s] / each : 0);
+    plan.costs.kept.push_back(trains ? static_cast<int64_t>(bytes[s] / each) : 0);
+  }
+  plan.costs.transfer = options.alpha + most / static_cast<double>(devices) * options.beta;
+  return plan;
+}
+
+void CutIntoStages(Module& module, const StagePlan& plan) {
+  std::vector<Site> sites = FindSites(module);
+  for (const auto& [graph, inputs] : InputStages(sites, *module.main(), plan.marks))
+    Inserter(graph, inputs).Run();
 }
 
 }  // namespace ms::parallel

@@ -1,7 +1,7 @@
 // Stages of a pipeline. A value belongs to the last stage that anything it is made of belongs to;
 // where nothing says a stage, to all of them. What says one is a Parameter, which one stage holds.
 // So marks on Parameters are all that cuts a network into stages: those of the user, or those that
-// CutIntoStages finds. Where a stage reads what another one has made stands an op StageMove, whose
+// PlanStages finds. Where a stage reads what another one has made stands an op StageMove, whose
 // gradient is the move back: after the gradients have been made, the backward pass lies where the
 // forward pass lies, and what several stages do with one Parameter is summed where it is held.
 #pragma once
@@ -35,10 +35,19 @@ bool MakesFunctions(const Node& node);
 // What the device takes for a node.
 double SecondsOf(const Node& node, const Device& device);
 
+// What all processes know of the stages.
+struct StagePlan {
+  std::vector<int64_t> marks;  // of main's inputs
+  int64_t parts = 1;           // of the batch
+  StageCosts costs;            // of one part on one device, the gradient taking twice the time
+};
+// Of the whole program, not yet that of one process: processes with smaller pieces must come to the
+// same. Takes the user's marks, or finds some where there are none. ValueError for marks that do
+// not fit: the text names the cell.
+StagePlan PlanStages(Module& module, const PipelineOptions& options,
+                     const std::vector<bool>& parameters, const Device& device, int64_t devices);
 // Inserts the moves between stages into what is to be differentiated, or into main where nothing
-// is. Returns the marks, with those that it has chosen where there were none. ValueError for marks
-// that do not fit: the text names the cell.
-std::vector<int64_t> CutIntoStages(Module& module, const PipelineOptions& options,
-                                   const std::vector<bool>& parameters, const Device& device);
+// is; of the whole program, or that of one process.
+void CutIntoStages(Module& module, const StagePlan& plan);
 
 }  // namespace ms::parallel

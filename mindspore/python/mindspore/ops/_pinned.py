@@ -99,8 +99,7 @@ def part_of_batch(x: Any, number: int) -> Any:
 def parts_in_order(count: int) -> Sequence[int]:
     """The numbers of the parts of a batch, in the order of the program. In stages the last comes first: gradients are made backward
     through the program, so they are added up in the order in which the parts come."""
-    numbers = range(count)
-    return numbers if _planning.traced_stages() == 1 else numbers[::-1]
+    return range(count) if _planning.traced_stages() == 1 else range(count - 1, -1, -1)
 
 
 def pinned_all(owner: str, values: Any, pins: Sequence[Any] | None) -> Any:
