@@ -86,8 +86,8 @@ class Pipeline {
       Reduce();
     }
     if (Apply("DropCustomGradients", DropCustomGradients)) Reduce();
+    if (staged) KeepStage();  // while ops of sharded.cc still say what they depend on
     if (Apply("ExpandShards", parallel::ExpandShards)) Reduce();
-    if (staged) KeepStage();
     if (options_.lowered && lowered_) options_.lowered(std::move(lowered_));
     if (Apply("DropMetRequirements", DropMetRequirements)) Apply("RemoveDeadCode", RemoveDeadCode);
     Check("after all passes", Level::kNoGradLeft);

@@ -18,8 +18,7 @@ StageOrder::StageOrder(const Graph& main, const std::vector<int64_t>& inputs,
     : main_(main),
       stages_(StagesOf(main, inputs)),
       parts_(main.nodes().size(), kNone),
-      back_(main.nodes().size(), false),
-      done_(main.nodes().size(), false) {
+      back_(main.nodes().size(), false) {
   FindParts();
   Choose(options, plan);
   Schedule();
@@ -68,58 +67,92 @@ void StageOrder::Choose(const ParallelOptions& options, const StagePlan& plan) {
   }
 }
 
+// By the last task that anything is part of which a node needs, itself included; otherwise as in
+// the program, which processes with other pieces have in the same order.
 void StageOrder::Schedule() {
-  // By stage, part and direction.
   auto of = [&](int64_t stage, int64_t part, bool back) {
     return static_cast<size_t>((stage * report_.parts + part) * 2 + (back ? 1 : 0));
   };
-  std::vector<std::vector<Node*>> tasks(
-      of(static_cast<int64_t>(report_.stages.size()), 0, false));
-  for (Node* node : main_.nodes()) {
-    if (IsTask(node))
-      tasks[of(stages_[node->id], parts_[node->id], back_[node->id])].push_back(node);
-    else if (parts_[node->id] == kSeveral)
-      joins_.push_back(node);
+  std::vector<int> number(of(static_cast<int64_t>(report_.stages.size()), 0, false));
+  int tasks = 0;
+  for (const StageTask& task : report_.schedules[0].simulation.order)
+    number[of(task.stage, task.part, task.backward)] = ++tasks;
+  std::vector<int> last(main_.nodes().size(), 0);
+  for (const Node* node : main_.nodes()) {
+    int& mine = last[node->id];
+    for (const Var& v : node->inputs) mine = std::max(mine, last[v.node->id]);
+    int64_t stage = stages_[node->id], part = parts_[node->id];
+    bool sends = Is(node, "StageMove");  // when the value is there
+    if (stage >= 0 && part >= 0 && !sends)
+      mine = std::max(mine, number[of(stage, part, back_[node->id])]);
   }
-  for (const StageTask& task : report_.schedules[0].simulation.order) {
-    for (Node* node : tasks[of(task.stage, task.part, task.backward)]) Add(node);
-    AddWhatIsReady();
+  AddUpInOrder(&last);
+  // Of one task, what joins parts comes behind what it joins.
+  std::vector<bool> late(main_.nodes().size(), false);
+  for (const Node* node : main_.nodes()) {
+    bool behind = parts_[node->id] == kSeveral;
+    for (const Var& v : node->inputs)
+      behind = behind || (late[v.node->id] && last[v.node->id] == last[node->id]);
+    late[node->id] = behind;
   }
-  for (Node* node : main_.nodes()) Add(node);
+  order_ = main_.nodes();
+  std::stable_sort(order_.begin(), order_.end(), [&](const Node* a, const Node* b) {
+    return std::pair(last[a->id], bool{late[a->id]}) < std::pair(last[b->id], bool{late[b->id]});
+  });
 }
 
-// The node behind what it needs.
-void StageOrder::Add(Node* node) {
-  std::vector<Node*> pending{node};
+// Gradients are added up from the last part to the first, as the program goes backward; when it is
+// ordered by tasks, all would be kept until the first part comes. They are added as they come.
+void StageOrder::AddUpInOrder(std::vector<int>* last) {
+  std::vector<int> readers(main_.nodes().size(), 0);
+  for (const Node* node : main_.nodes()) {
+    for (const Var& v : node->inputs) ++readers[v.node->id];
+  }
+  for (const Var& v : main_.outputs()) readers[v.node->id] += 2;
+  std::vector<bool> seen(main_.nodes().size(), false);
+  for (auto it = main_.nodes().rbegin(); it != main_.nodes().rend(); ++it) {
+    if (!Is(*it, "Add") || seen[(*it)->id]) continue;
+    std::vector<Node*> sums;
+    std::vector<Var> addends = Addends(*it, readers, &sums);
+    for (const Node* sum : sums) seen[sum->id] = true;
+    auto at = [&](const Var& v) { return (*last)[v.node->id]; };
+    bool parts = sums.size() > 1 && std::all_of(addends.begin(), addends.end(), [&](const Var& v) {
+                   return parts_[v.node->id] >= 0 && stages_[v.node->id] == stages_[(*it)->id];
+                 });
+    if (!parts) continue;
+    std::stable_sort(addends.begin(), addends.end(),
+                     [&](const Var& a, const Var& b) { return at(a) < at(b); });
+    std::sort(sums.begin(), sums.end(), [](const Node* a, const Node* b) { return a->id < b->id; });
+    Var sum = addends[0];
+    for (size_t i = 0; i < sums.size(); ++i) {
+      sums[i]->inputs = {sum, addends[i + 1]};
+      (*last)[sums[i]->id] = std::max(at(sum), at(addends[i + 1]));
+      sum = {sums[i], 0};
+    }
+  }
+}
+
+// What a sum over parts adds up, through sums that nothing else reads, which go to `sums`.
+std::vector<Var> StageOrder::Addends(Node* sum, const std::vector<int>& readers,
+                                     std::vector<Node*>* sums) {
+  std::vector<Var> addends;
+  std::vector<Node*> pending{sum};
   while (!pending.empty()) {
     Node* next = pending.back();
-    size_t before = pending.size();
-    if (!done_[next->id]) {
-      for (const Var& v : next->inputs) {
-        if (!done_[v.node->id]) pending.push_back(v.node);
-      }
-    }
-    if (pending.size() > before) continue;
     pending.pop_back();
-    if (done_[next->id]) continue;
-    done_[next->id] = true;
-    order_.push_back(next);
+    sums->push_back(next);
+    for (const Var& v : next->inputs) {
+      bool inner = Is(v.node, "Add") && readers[v.node->id] == 1 && v.type() == sum->outputs[0] &&
+                   parts_[v.node->id] == kSeveral;
+      if (inner)
+        pending.push_back(v.node);
+      else
+        addends.push_back(v);
+    }
   }
-}
-
-// Sums over parts as soon as they can be: what they add up need not be kept any longer.
-void StageOrder::AddWhatIsReady() {
-  std::vector<Node*> later;
-  for (Node* node : joins_) {
-    bool ready = std::all_of(node->inputs.begin(), node->inputs.end(), [&](const Var& v) {
-      return done_[v.node->id] || parts_[v.node->id] == kNone;
-    });
-    if (ready)
-      Add(node);
-    else if (!done_[node->id])
-      later.push_back(node);
-  }
-  joins_ = std::move(later);
+  bool alike = std::all_of(addends.begin(), addends.end(),
+                           [&](const Var& v) { return v.type() == sum->outputs[0]; });
+  return alike && parts_[sum->id] == kSeveral ? addends : std::vector<Var>{sum->inputs[0]};
 }
 
 }  // namespace ms::parallel

@@ -15,7 +15,7 @@ class StageOrder {
              const StagePlan& plan);
 
   int64_t stage(const Node* node) const { return stages_[node->id]; }
-  // Ops as they come; those before others that need them.
+  // What others need comes before them.
   const std::vector<Node*>& order() const { return order_; }
   PipelineReport& report() { return report_; }
 
@@ -25,16 +25,13 @@ class StageOrder {
   void FindParts();
   void Choose(const ParallelOptions& options, const StagePlan& plan);
   void Schedule();
-  void Add(Node* node);
-  void AddWhatIsReady();
-  bool IsTask(const Node* node) const { return parts_[node->id] >= 0 && stages_[node->id] >= 0; }
+  void AddUpInOrder(std::vector<int>* last);
+  std::vector<Var> Addends(Node* sum, const std::vector<int>& readers, std::vector<Node*>* sums);
 
   const Graph& main_;
   std::vector<int64_t> stages_;  // by node id
   std::vector<int64_t> parts_;   // by node id: of the batch
   std::vector<bool> back_;       // by node id
-  std::vector<bool> done_;       // by node id
-  std::vector<Node*> joins_;     // of several parts, that are not done
   std::vector<Node*> order_;
   PipelineReport report_;
 };

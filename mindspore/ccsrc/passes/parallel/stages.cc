@@ -375,8 +375,7 @@ std::map<Graph*, Marks> InputStages(const std::vector<Site>& sites, const Graph&
   std::map<Graph*, Marks> inputs;
   for (const Site& site : sites) {
     Marks& of = inputs.try_emplace(site.graph, site.bound.size(), kAllStages).first->second;
-    for (size_t i = 0; i < of.size(); ++i)
-      of[i] = std::max(of[i], of_main[site.bound[i].node->id]);
+    for (size_t i = 0; i < of.size(); ++i) of[i] = std::max(of[i], of_main[site.bound[i].node->id]);
   }
   return inputs;
 }
@@ -402,7 +401,8 @@ StagePlan PlanStages(Module& module, const PipelineOptions& options,
       seconds[stage] += SecondsOf(*node, device);
       if (!node->op->view) bytes[stage] += static_cast<double>(BytesOf(*node));
       for (const Var& v : node->inputs) {
-        if (v.node->kind == NodeKind::kApply && of[v.node->id] >= 0 && of[v.node->id] < of[node->id])
+        if (v.node->kind == NodeKind::kApply && of[v.node->id] >= 0 &&
+            of[v.node->id] < of[node->id])
           most = std::max(most, static_cast<double>(v.type().bytes()));
       }
     }

@@ -96,12 +96,6 @@ def part_of_batch(x: Any, number: int) -> Any:
     return raw("StageMark")(x, part=number)
 
 
-def parts_in_order(count: int) -> Sequence[int]:
-    """The numbers of the parts of a batch, in the order of the program. In stages the last comes first: gradients are made backward
-    through the program, so they are added up in the order in which the parts come."""
-    return range(count) if _planning.traced_stages() == 1 else range(count - 1, -1, -1)
-
-
 def pinned_all(owner: str, values: Any, pins: Sequence[Any] | None) -> Any:
     """The tensors of a value, each as its pin says: of a tuple or list of tensors in order, or of one."""
     if pins is None or not active():
