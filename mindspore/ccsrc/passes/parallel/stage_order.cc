@@ -16,7 +16,7 @@ bool Is(const Node* node, const char* name) {
 StageOrder::StageOrder(const Graph& main, const std::vector<int64_t>& inputs,
                        const ParallelOptions& options, const StagePlan& plan)
     : main_(main),
-      stages_(StagesOf(main, inputs)),
+      stages_(StagesOf(main, inputs, true)),
       parts_(main.nodes().size(), kNone),
       back_(main.nodes().size(), false) {
   FindParts();

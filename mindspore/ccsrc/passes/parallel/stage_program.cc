@@ -22,7 +22,7 @@ class Holders {
  public:
   Holders(const Module& module, const ParallelOptions& options, const Stages& marks)
       : main_(*module.main()), options_(options), marks_(marks), held_(marks), effects_(module) {
-    stages_ = StagesOf(main_, marks);
+    stages_ = StagesOf(main_, marks, true);
     all_ = options.pipeline.stages == kMostStages ? ~Mask{0}
                                                   : (Mask{1} << options.pipeline.stages) - 1;
     while (Settle()) {
@@ -137,7 +137,7 @@ class Writer {
       const Type& type = v.type();
       Node* input =
           made_->AddParameter(mine ? type : Type(type.dtype(), Shape{int64_t{0}}), v.node->name);
-      values_[KeyOf(v)] = {input, 0};
+      if (mine) values_[KeyOf(v)] = {input, 0};
     }
   }
 

@@ -312,14 +312,21 @@ bool MakesFunctions(const Node& node) {
                      [](const Type& t) { return t.is_function(); });
 }
 
-std::vector<int64_t> StagesOf(const Graph& graph, const std::vector<int64_t>& inputs) {
+std::vector<int64_t> StagesOf(const Graph& graph, const std::vector<int64_t>& inputs,
+                              bool scalars_follow) {
   Marks stages(graph.nodes().size(), kAllStages);
   size_t i = 0;
   for (const Var& v : graph.inputs()) stages[v.node->id] = inputs[i++];
   for (const Node* node : graph.nodes()) {
     if (node->kind != NodeKind::kApply) continue;
     int64_t& stage = stages[node->id];
-    for (const Var& v : node->inputs) stage = std::max(stage, stages[v.node->id]);
+    for (const Var& v : node->inputs) {
+      bool scalar = v.type().is_tensor() && v.type().shape().rank() == 0;
+      if (!scalar || !scalars_follow) stage = std::max(stage, stages[v.node->id]);
+    }
+    if (stage < 0) {
+      for (const Var& v : node->inputs) stage = std::max(stage, stages[v.node->id]);
+    }
     if (IsMove(*node)) stage = node->attr<int64_t>("target");
   }
   return stages;

@@ -28,8 +28,10 @@ struct PipelineOptions {
   double alpha = 2e-5, beta = 1e-10;  // seconds for each message, for each byte
 };
 
-// Names a node by its stage: by node id, for the stages of the graph's inputs.
-std::vector<int64_t> StagesOf(const Graph& graph, const std::vector<int64_t>& inputs);
+// The stages of nodes, by node id, for those of the graph's inputs. `scalars_follow`: they go where
+// the tensors are that they are used with, as in the step of an optimizer, behind all moves.
+std::vector<int64_t> StagesOf(const Graph& graph, const std::vector<int64_t>& inputs,
+                              bool scalars_follow = false);
 // A node that only makes functions of others: it is where it is called.
 bool MakesFunctions(const Node& node);
 // What the device takes for a node.
