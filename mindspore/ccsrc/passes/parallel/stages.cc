@@ -118,20 +118,25 @@ class OwnCut {
     auto n = static_cast<size_t>(cells());
     std::vector<double> before(n + 1, 0);
     for (size_t i = 0; i < n; ++i) before[i + 1] = before[i] + seconds_[i];
-    // slowest[i]: of the first i cells, in as many stages as were added so far.
-    std::vector<double> slowest(n + 1, 1e300);
+    // Of the first i cells, in as many stages as were added so far: what the slowest one computes
+    // or sends, and, where sending decides, how even the stages are.
+    using Score = std::pair<double, double>;
+    constexpr Score kNone{1e300, 1e300};
+    std::vector<Score> best(n + 1, kNone);
     std::vector<std::vector<size_t>> begin(static_cast<size_t>(stages), std::vector<size_t>(n + 1));
-    slowest[0] = 0;
+    best[0] = {0, 0};
     for (auto& from : begin) {
-      std::vector<double> next(n + 1, 1e300);
+      std::vector<Score> next(n + 1, kNone);
       for (size_t end = 1; end <= n; ++end) {
         double sends = end < n ? options.alpha + bytes_[end - 1] * options.beta : 0;
         for (size_t i = 0; i < end; ++i) {
-          double all = std::max(slowest[i], before[end] - before[i] + sends);
+          double computes = before[end] - before[i];
+          Score all{std::max({best[i].first, computes, sends}),
+                    best[i].second + computes * computes};
           if (all < next[end]) next[end] = all, from[end] = i;
         }
       }
-      slowest = std::move(next);
+      best = std::move(next);
     }
     std::vector<int64_t> stage_of(n);
     size_t end = n;
@@ -159,7 +164,7 @@ class OwnCut {
     std::vector<int64_t> read(graph.nodes().size(), -1);
     for (const Node* node : graph.nodes()) {
       int64_t mine = std::max<int64_t>(last[node->id], 0);
-      seconds_[static_cast<size_t>(mine)] += SecondsOf(*node, device);
+      if (last[node->id] >= 0) seconds_[static_cast<size_t>(mine)] += SecondsOf(*node, device);
       for (const Var& v : node->inputs) read[v.node->id] = std::max(read[v.node->id], mine);
     }
     for (const Node* node : graph.nodes()) {
