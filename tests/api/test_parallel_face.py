@@ -249,7 +249,7 @@ def test_settings_that_stand_for_others():
         ({"pipeline_stages": 0}, ValueError),
         ({"pipeline_config": {"x": 1}}, ValueError),
         ({"pipeline_config": {"pipeline_interleave": 1}}, TypeError),
-        ({"pipeline_config": {"pipeline_scheduler": "gpipe"}}, TypeError),
+        ({"pipeline_config": {"pipeline_scheduler": "zero_bubble_v"}}, TypeError),
         ({"grad_accumulation_step": 2}, ValueError),
         ({"strategy_ckpt_config": {"x": 1}}, ValueError),
         ({"strategy_ckpt_config": {"load_file": 1}}, TypeError),

@@ -20,7 +20,7 @@ NEVER_CUT = {
     "packed": "MatMulPacked PackMatrix PackWeight",
     "Python": "HostCall",
     "processes": "AllGather AllReduce AwaitSums Barrier Broadcast Exchange Receive ReduceScatter Send ShardEnter ShardExchange "
-    "ShardGather ShardNumber ShardScatter ShardSlice ShardSum StartSum",
+    "ShardGather ShardNumber ShardScatter ShardSlice ShardSum StageMove StartSum",
 }
 
 

@@ -22,6 +22,13 @@ def test_divided_program_learns(name, least):
     assert float(re.search(r"accuracy: ([\d.]+)", done.stdout)[1]) > least
 
 
+@pytest.mark.slow
+def test_stages_learn():
+    done = ranks.run(str(EXAMPLES / "pipeline_transformer.py"), 4)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert float(re.search(r"accuracy: ([\d.]+)", done.stdout)[1]) > 0.93
+
+
 @pytest.mark.parametrize("mode", ["graph", pytest.param("pynative", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "name", ["lenet.py", pytest.param("transformer.py", marks=pytest.mark.slow)]

@@ -86,10 +86,15 @@ std::shared_ptr<const Rehearsal> Rehearsal::Make(const Module& module,
   int mine = number++;
   std::shared_ptr<Rehearsal> made(new Rehearsal);
   made->groups_ = std::make_unique<Groups>();
+  made->updates_ = module.main()->updates;
   int64_t devices = options.parallel->plan.mesh.devices();
-  for (int64_t rank = 0; rank < devices; ++rank) {
+  std::vector<bool> parameters(module.main()->inputs().size(), false);
+  for (uint32_t i : options.parameters) parameters[i] = true;
+  for (int64_t rank = 0; rank < devices * options.parallel->pipeline.stages; ++rank) {
     auto parallel = std::make_shared<parallel::ParallelOptions>(*options.parallel);
-    parallel->rank = rank;
+    parallel->rank = rank % devices;
+    parallel->pipeline.stage = rank / devices;
+    parallel->plan.parameters = parameters;
     parallel->group_prefix = fmt::format("rehearsal {}, thread {}: ", mine, rank);
     CompileOptions local = options;
     local.parallel = std::move(parallel);
@@ -136,6 +141,10 @@ std::vector<Rehearsal::Part> Rehearsal::Cut(std::span<const Tensor> inputs,
     const parallel::Lowered& program = *programs_[r]->lowered();
     for (size_t i = 0; i < inputs.size(); ++i) {
       parallel::Box box = BoxIn(program, program.inputs[i], program.whole_inputs[i]);
+      if (!program.Holds(i)) {
+        parts[r].inputs.emplace_back(program.whole_inputs[i].dtype(), Shape{int64_t{0}});
+        continue;
+      }
       parts[r].inputs.push_back(parallel::Cutout(inputs[i], box));
     }
     if (random) parts[r].random.Set(random->seed(), random->offset());
@@ -183,10 +192,18 @@ Tensor Rehearsal::Join(const std::vector<Part>& parts, size_t output) const {
   const Type& type = first.whole_outputs[output];
   Tensor whole(type.dtype(), type.shape());
   auto box = [&](size_t r) { return BoxIn(*programs_[r]->lowered(), layout, type); };
-  for (size_t r = 0; r < parts.size(); ++r)
-    parallel::Insert(parts[r].outputs[output].tensor(), box(r), &whole);
+  // A new value of a Parameter that only some processes have.
+  std::map<int, int> input_of(updates_.begin(), updates_.end());
+  auto input = input_of.find(static_cast<int>(output));
+  auto holds = [&](size_t r) {
+    const parallel::Lowered& program = *programs_[r]->lowered();
+    return input == input_of.end() || program.Holds(static_cast<size_t>(input->second));
+  };
   for (size_t r = 0; r < parts.size(); ++r) {
-    if (!Alike(parallel::Cutout(whole, box(r)), parts[r].outputs[output].tensor())) {
+    if (holds(r)) parallel::Insert(parts[r].outputs[output].tensor(), box(r), &whole);
+  }
+  for (size_t r = 0; r < parts.size(); ++r) {
+    if (holds(r) && !Alike(parallel::Cutout(whole, box(r)), parts[r].outputs[output].tensor())) {
       Throw(ErrorKind::kInternal, "output {} is not the same in all processes: {} {}", output, type,
             layout.ToString(first.mesh));
     }

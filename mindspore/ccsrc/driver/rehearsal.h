@@ -32,6 +32,7 @@ class Rehearsal {
 
   std::vector<std::shared_ptr<const Executable>> programs_;  // by rank
   std::unique_ptr<Groups> groups_;
+  std::vector<std::pair<int, int>> updates_;  // of main
 };
 
 }  // namespace ms

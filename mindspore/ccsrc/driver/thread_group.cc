@@ -31,6 +31,27 @@ void Meeting::Leave() {
   Wait(lock);
 }
 
+void Meeting::Send(int from, int to, int tag, std::string bytes) {
+  std::lock_guard lock(mutex_);
+  sent_[{from, to, tag}].push_back(std::move(bytes));
+  changed_.notify_all();
+}
+
+std::string Meeting::Receive(int from, int to, int tag) {
+  std::unique_lock<Mutex> lock(mutex_);
+  auto& queue = sent_[{from, to, tag}];
+  bool came = changed_.wait_for(lock, kPatience, [&] { return failed_ || !queue.empty(); });
+  if (failed_) Throw(ErrorKind::kRuntime, "another member of the group failed");
+  if (!came) {
+    failed_ = true;
+    changed_.notify_all();
+    Throw(ErrorKind::kRuntime, "member {} of the group does not send what has tag {}", from, tag);
+  }
+  std::string bytes = std::move(queue.front());
+  queue.pop_front();
+  return bytes;
+}
+
 void Meeting::Fail() {
   std::lock_guard lock(mutex_);
   failed_ = true;
@@ -41,6 +62,7 @@ void Meeting::Reset() {
   std::lock_guard lock(mutex_);
   failed_ = false;
   arrived_ = 0;
+  sent_.clear();
 }
 
 void Meeting::Wait(std::unique_lock<Mutex>& lock) {
@@ -171,12 +193,19 @@ void ThreadGroup::Barrier(const Exchange& call) {
   meeting_->Come(rank(), {std::string(call.what), nullptr, {}});
 }
 
-void ThreadGroup::Send(const Exchange&, const void*, int64_t, DType, int, int) {
-  Throw(ErrorKind::kNotImplemented, "threads that stand for processes do not send to each other");
+void ThreadGroup::Send(const Exchange&, const void* in, int64_t bytes, DType, int to, int tag) {
+  const auto* from = static_cast<const char*>(in);
+  meeting_->Send(rank(), to, tag, std::string(from, from + bytes));
 }
 
-void ThreadGroup::Receive(const Exchange&, void*, int64_t, DType, int, int) {
-  Throw(ErrorKind::kNotImplemented, "threads that stand for processes do not send to each other");
+void ThreadGroup::Receive(const Exchange&, void* out, int64_t bytes, DType, int from, int tag) {
+  std::string came = meeting_->Receive(from, rank(), tag);
+  if (static_cast<int64_t>(came.size()) != bytes) {
+    meeting_->Fail();
+    Throw(ErrorKind::kRuntime, "member {} sends {} bytes where {} are expected", from, came.size(),
+          bytes);
+  }
+  std::memcpy(out, came.data(), came.size());
 }
 
 }  // namespace ms

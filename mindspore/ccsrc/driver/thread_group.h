@@ -3,6 +3,8 @@
 #pragma once
 
 #include <condition_variable>
+#include <deque>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -27,6 +29,9 @@ class Meeting {
   const std::vector<Call>& Come(int member, Call call);
   // Until all have read what they want.
   void Leave();
+  // From one member to another: what has one tag arrives in the order in which it was sent.
+  void Send(int from, int to, int tag, std::string bytes);
+  std::string Receive(int from, int to, int tag);
   void Fail();
   void Reset();  // while nobody is there
 
@@ -35,6 +40,7 @@ class Meeting {
   Mutex mutex_;
   std::condition_variable_any changed_;
   std::vector<Call> calls_;
+  std::map<std::tuple<int, int, int>, std::deque<std::string>> sent_;
   size_t arrived_ = 0;
   uint64_t round_ = 0;
   bool failed_ = false;

@@ -341,6 +341,38 @@ void DefineNumbers(OpRegistry& ops) {
       });
 }
 
+// Of a pipeline of stages (passes/parallel/stages.h). No views: as such they would be folded away.
+void DefineStages(OpRegistry& ops) {
+  ops.Op("StageMark")
+      .Internal()
+      .In("x", kAny, "Any shape.")
+      .Doc("Its input, which belongs to one of the parts of a batch that go through the stages.")
+      .RequiredAttr<int64_t>("part", "Which of the parts.")
+      .WithAttr("back", false, "Whether it belongs to the backward pass.")
+      .Shard("... -> ...")
+      .Infer([](InferContext& c) { return c.in(0); })
+      .Batch([](BatchContext& b) { return b.Again({b.in(0)}); })
+      .Grad([](GradContext& g) {
+        return g.Call("StageMark", {g.dout()},
+                      {{"part", g.attr<int64_t>("part")}, {"back", !g.attr<bool>("back")}});
+      })
+      .Expand([](ExpandContext& c) { return c.in(0); });
+  ops.Op("StageMove")
+      .Internal()
+      .In("x", kAny, "What the source has.")
+      .Doc("Its input, which another stage of the pipeline uses.")
+      .RequiredAttr<int64_t>("source", "The stage that has it.")
+      .RequiredAttr<int64_t>("target", "The stage that uses it.")
+      .Shard(shard::Whole)
+      .Infer([](InferContext& c) { return c.in(0); })
+      .Grad([](GradContext& g) {
+        return g.Call(
+            "StageMove", {g.dout()},
+            {{"source", g.attr<int64_t>("target")}, {"target", g.attr<int64_t>("source")}});
+      })
+      .Expand([](ExpandContext& c) { return c.in(0); });
+}
+
 void DefineHints(OpRegistry& ops) {
   ops.Op("ShardHint")
       .Internal()
@@ -361,6 +393,7 @@ void DefineSharded(OpRegistry& ops) {
   DefineCuts(ops);
   DefineMoves(ops);
   DefineNumbers(ops);
+  DefineStages(ops);
   DefineHints(ops);
 }
 

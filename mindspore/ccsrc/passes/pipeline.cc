@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <limits>
 
 #include "base/mutex.h"
 #include "ir/control.h"
@@ -75,6 +76,8 @@ class Pipeline {
     Apply("MergeCalls", MergeCalls);
     Reduce();
     if (options_.parallel) Parallelise();
+    bool staged = options_.parallel && options_.parallel->pipeline.stages > 1;
+    if (staged) CutStages();
     // Of the fast stage, but here: its op has a gradient that needs no matrix of scores.
     bool attends = options_.fast && options_.has_kernel("Attention");
     if (attends && Apply("MatchAttention", MatchAttention)) Reduce();
@@ -83,7 +86,9 @@ class Pipeline {
       Reduce();
     }
     if (Apply("DropCustomGradients", DropCustomGradients)) Reduce();
+    if (staged) KeepStage();  // while ops of sharded.cc still say what they depend on
     if (Apply("ExpandShards", parallel::ExpandShards)) Reduce();
+    if (options_.lowered && lowered_) options_.lowered(std::move(lowered_));
     if (Apply("DropMetRequirements", DropMetRequirements)) Apply("RemoveDeadCode", RemoveDeadCode);
     Check("after all passes", Level::kNoGradLeft);
   }
@@ -127,7 +132,7 @@ class Pipeline {
   void Reduce() {
     bool changed = true;
     for (int round = 0; changed && round < kMaxRounds; ++round) {
-      Apply("Inline", [&](Module& m) { return Inline(m, options_.inline_limit); });
+      Apply("Inline", [&](Module& m) { return Inline(m, inline_limit_); });
       GraphSet kept = GraphsToTransform(module_);
       changed = Apply("Simplify", [&](Module& m) { return Simplify(m, kept, options_.fast); });
       if (options_.evaluate) {
@@ -148,11 +153,33 @@ class Pipeline {
       Reduce();
     }
     const parallel::ParallelOptions& options = *options_.parallel;
+    if (options.pipeline.stages > 1) PlanStages();
     auto plan = options.planner ? options.planner(module_, options.plan)
                                 : parallel::MakePlan(module_, options.plan);
     Apply("LowerPlan", [&](Module& m) {
-      auto lowered = parallel::LowerPlan(m, plan, options.rank, options.group_prefix);
-      if (options_.lowered) options_.lowered(std::move(lowered));
+      int64_t first = options.pipeline.stage * options.plan.mesh.devices();
+      lowered_ = parallel::LowerPlan(m, plan, options.rank, options.group_prefix, first);
+      return true;
+    });
+    Reduce();
+  }
+
+  void PlanStages() {
+    inline_limit_ = std::numeric_limits<size_t>::max() / 2;  // stages may part any call
+    Reduce();
+    const parallel::ParallelOptions& options = *options_.parallel;
+    stages_ = parallel::PlanStages(module_, options.pipeline, options.plan.parameters,
+                                   options.plan.device, options.plan.mesh.devices());
+  }
+  void CutStages() {
+    Apply("CutIntoStages", [&](Module& m) {
+      parallel::CutIntoStages(m, stages_);
+      return true;
+    });
+  }
+  void KeepStage() {
+    Apply("KeepStage", [&](Module& m) {
+      parallel::LowerPipeline(m, *options_.parallel, stages_, lowered_.get());
       return true;
     });
     Reduce();
@@ -178,6 +205,9 @@ class Pipeline {
   Module& module_;
   const PassOptions& options_;
   std::string dump_;
+  size_t inline_limit_ = options_.inline_limit;
+  std::shared_ptr<parallel::Lowered> lowered_;
+  parallel::StagePlan stages_;
 };
 
 }  // namespace

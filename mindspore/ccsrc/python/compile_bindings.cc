@@ -148,6 +148,7 @@ class CompiledGraph {
     result["inputs"] = texts(lowered->inputs);
     result["outputs"] = texts(lowered->outputs);
     result["groups"] = groups;
+    result["stages"] = lowered->held;
     return result;
   }
 
@@ -221,10 +222,17 @@ class CompiledGraph {
     const parallel::Lowered* lowered = executable_->lowered();
     if (!lowered) return;
     for (size_t i = 0; i < parameters_.size(); ++i) {
-      if (!parameters_[i] || lowered->inputs[i].replicated()) continue;
+      int64_t stage = lowered->held.empty() ? parallel::kAllStages : lowered->held[i];
+      if (!parameters_[i] || (lowered->inputs[i].replicated() && stage < 0)) continue;
       TensorObject* parameter = AsTensor(parameters_[i].ptr());
-      if (!SliceOf(parameter))
-        SliceTensor(parameter, lowered->mesh, lowered->inputs[i], lowered->rank);
+      Slice* slice = SliceOf(parameter);
+      if (!slice) {
+        SliceTensor(parameter, lowered->mesh, lowered->inputs[i], lowered->rank, stage);
+      } else if (slice->stage < 0 && stage >= 0) {  // what ran before had it in all stages
+        slice->stage = stage;
+        if (!slice->Holds(slice->rank))
+          slice->piece = Tensor(slice->whole.dtype(), Shape{int64_t{0}});
+      }
     }
   }
 
@@ -232,7 +240,7 @@ class CompiledGraph {
   void CheckSlice(size_t i, const Slice& slice) const {
     const parallel::Lowered& lowered = *executable_->lowered();
     if (slice.mesh == lowered.mesh && slice.layout == lowered.inputs[i] &&
-        slice.rank == lowered.rank)
+        slice.rank == lowered.rank && (lowered.held.empty() || slice.stage == lowered.held[i]))
       return;
     Throw(ErrorKind::kRuntime,
           "a Parameter must lie as when the graph was compiled, {}, but it lies in slices as {}",
@@ -338,18 +346,33 @@ size_t memory_limit = 0;  // 0: none
 
 // How graphs that are compiled from now on are rehearsed; null: they are not.
 std::shared_ptr<const parallel::ParallelOptions> rehearsed;
+std::map<std::string, int64_t> rehearsed_marks;  // of Parameters, with stages
 
-// Cut at random over a mesh of threads.
-void SetRehearsal(const std::vector<int64_t>& sizes, uint64_t seed) {
+// Cut at random over a mesh of threads; with `pipeline`, one for each stage.
+void SetRehearsal(const std::vector<int64_t>& sizes, uint64_t seed, const py::dict& pipeline) {
   if (sizes.empty()) return void(rehearsed = nullptr);
   auto options = std::make_shared<parallel::ParallelOptions>();
   for (size_t i = 0; i < sizes.size(); ++i)
     options->plan.mesh.axes.push_back({fmt::format("m{}", i), sizes[i]});
   options->plan.mesh.Check();
+  rehearsed_marks.clear();
+  if (!pipeline.empty()) ReadPipeline(pipeline, options.get(), &rehearsed_marks);
   options->planner = [seed](const Module& module, const parallel::PlanOptions& plan) {
     return parallel::RandomPlan(module, plan, seed);
   };
   rehearsed = std::move(options);
+}
+
+// With the marks of the Parameters of a program.
+std::shared_ptr<const parallel::ParallelOptions> RehearsalOf(Trace& trace) {
+  if (!rehearsed) return nullptr;
+  auto options = std::make_shared<parallel::ParallelOptions>(*rehearsed);
+  options->pipeline.marks.assign(trace.main()->inputs().size(), parallel::kAllStages);
+  for (auto [entry, position] : trace.Positions()) {
+    auto marked = rehearsed_marks.find(entry->input.node->name);
+    if (marked != rehearsed_marks.end()) options->pipeline.marks[position] = marked->second;
+  }
+  return options;
 }
 
 CompiledGraph CompileTrace(Trace& trace, const std::string& device, bool fast) {
@@ -366,10 +389,11 @@ CompiledGraph CompileTrace(Trace& trace, const std::string& device, bool fast) {
   {
     auto module = trace.module();
     auto cut = ParallelOptionsFor(trace);
+    auto rehearse = RehearsalOf(trace);
     py::gil_scoped_release release;
-    if (rehearsed) {
+    if (rehearse) {
       module->SweepGraphs();  // what is unfinished goes
-      rehearsal = Rehearsal::Make(*module, {device, fast, positions, memory_limit, rehearsed});
+      rehearsal = Rehearsal::Make(*module, {device, fast, positions, memory_limit, rehearse});
     }
     executable =
         Compile(module, {device, fast, positions, memory_limit, std::move(cut)}, trace.scope());
@@ -411,6 +435,7 @@ void BindCompile(py::module_& m) {
       "What a run of a graph that is compiled from now on may take of its device; 0: all.");
   m.def(
       "set_rehearsal", &SetRehearsal, py::arg("mesh"), py::arg("seed") = 0,
+      py::arg("pipeline") = py::dict(),
       "Graphs that are compiled from now on are cut at random over a mesh of these sizes, and run "
       "by as many threads of this process; (): they are not. For tests.");
   m.def("compiled_count", &CompiledCount);

@@ -23,11 +23,13 @@ struct Settings {
   parallel::ParallelOptions options;
   Pins inputs, outputs;
   Texts parameters;
+  std::map<std::string, int64_t> stages;  // marks of Parameters
   std::string Key() const {
     std::string key = options.Key();
     for (const auto& [i, text] : inputs) key += fmt::format("; in {} {}", i, text);
     for (const auto& [i, text] : outputs) key += fmt::format("; out {} {}", i, text);
     for (const auto& [name, text] : parameters) key += fmt::format("; {} {}", name, text);
+    for (const auto& [name, stage] : stages) key += fmt::format("; {} in {}", name, stage);
     return key;
   }
 };
@@ -69,8 +71,16 @@ parallel::Mode ModeFrom(const std::string& name) {
         name);
 }
 
+parallel::Scheduler SchedulerFrom(const std::string& name) {
+  if (name.empty()) return parallel::Scheduler::kBest;
+  if (name == "gpipe") return parallel::Scheduler::kGpipe;
+  if (name == "1f1b") return parallel::Scheduler::k1F1B;
+  Throw(ErrorKind::kValue, "the schedule must be 'gpipe', '1f1b' or '', but got '{}'", name);
+}
+
 void SetParallel(const py::object& mesh, int64_t rank, const std::string& mode, Pins inputs,
-                 Texts parameters, Pins outputs, int64_t memory_limit, const py::dict& device) {
+                 Texts parameters, Pins outputs, int64_t memory_limit, const py::dict& device,
+                 const py::dict& pipeline) {
   if (mesh.is_none()) return void(settings = nullptr);
   auto made = std::make_unique<Settings>();
   parallel::PlanOptions& plan = made->options.plan;
@@ -98,6 +108,7 @@ void SetParallel(const py::object& mesh, int64_t rank, const std::string& mode, 
   made->inputs = std::move(inputs);
   made->parameters = std::move(parameters);
   made->outputs = std::move(outputs);
+  if (!pipeline.empty()) ReadPipeline(pipeline, &made->options, &made->stages);
   settings = std::move(made);
 }
 
@@ -113,6 +124,8 @@ py::object DescribedSlice(py::handle parameter) {
   result["layout"] = slice->layout.ToString(slice->mesh);
   result["mesh"] = py::tuple(mesh);
   result["rank"] = slice->rank;
+  result["stage"] = slice->stage;
+  result["held"] = slice->Holds(slice->rank);
   result["local_shape"] = py::tuple(py::cast(slice->piece.shape().ToInts()));
   result["box"] = py::tuple(box);
   return result;
@@ -192,6 +205,22 @@ py::object GatherTensor(py::handle piece, const Ints& shape, const std::string& 
 
 }  // namespace
 
+void ReadPipeline(const py::dict& given, parallel::ParallelOptions* options,
+                  std::map<std::string, int64_t>* marks) {
+  parallel::PipelineOptions& pipeline = options->pipeline;
+  pipeline.stages = given["stages"].cast<int64_t>();
+  pipeline.stage = given["stage"].cast<int64_t>();
+  *marks = given["marks"].cast<std::map<std::string, int64_t>>();
+  pipeline.scheduler = SchedulerFrom(given["schedule"].cast<std::string>());
+  if (given.contains("link"))
+    std::tie(pipeline.alpha, pipeline.beta) = given["link"].cast<std::pair<double, double>>();
+  if (pipeline.stages < 1 || pipeline.stages > parallel::kMostStages) {
+    Throw(ErrorKind::kValue, "'pipeline_stages' must be in [1, {}], but got {}",
+          parallel::kMostStages, pipeline.stages);
+  }
+  options->AllDevices().Check();
+}
+
 std::shared_ptr<const parallel::ParallelOptions> ParallelOptionsFor(Trace& trace) {
   if (!settings) return nullptr;
   auto options = std::make_shared<parallel::ParallelOptions>(settings->options);
@@ -203,21 +232,26 @@ std::shared_ptr<const parallel::ParallelOptions> ParallelOptionsFor(Trace& trace
   };
   plan.inputs.resize(inputs.size());
   plan.parameters.resize(inputs.size(), false);
+  options->pipeline.marks.assign(inputs.size(), parallel::kAllStages);
+  parallel::Mesh all = options->AllDevices();
   for (auto [entry, position] : trace.Positions()) {
     plan.parameters[position] = true;
     const Node& node = *entry->input.node;
     auto pinned = settings->parameters.find(node.name);
     if (pinned != settings->parameters.end())
       plan.inputs[position] = pin(pinned->second, inputs[position]);
+    auto marked = settings->stages.find(node.name);
+    if (marked != settings->stages.end()) options->pipeline.marks[position] = marked->second;
     const Slice* slice = SliceOf(AsTensor(entry->parameter));
     if (!slice) continue;
-    if (!(slice->mesh == plan.mesh) || slice->rank != options->rank) {
+    if (!(slice->mesh == all) || slice->rank != options->RankOfAll()) {
       Throw(ErrorKind::kValue,
             "the Parameter '{}' must lie on the mesh of the program, but it lies in slices on "
             "another one",
             node.name);
     }
-    plan.inputs[position] = slice->layout;
+    plan.inputs[position] = pin(slice->layout.ToString(all), inputs[position]);
+    if (slice->stage >= 0) options->pipeline.marks[position] = slice->stage;
   }
   size_t argument = 0;
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -249,12 +283,16 @@ py::dict PlanTrace(Trace& trace) {
   if (!told) Throw(ErrorKind::kRuntime, "set_parallel must have been told a mesh, but was not");
   auto options = std::make_shared<parallel::ParallelOptions>(*told);
   options->plan.alternatives = true;
-  std::string text, json;
+  parallel::Explanation made;
   options->planner = [&](const Module& module,
                          const parallel::PlanOptions& plan) -> parallel::Plan {
-    parallel::Explanation made = parallel::Explain(module, parallel::MakePlan(module, plan));
-    text = parallel::ToText(made);
-    json = parallel::ToJson(made);
+    parallel::Plan planned = parallel::MakePlan(module, plan);
+    made = parallel::Explain(module, planned);
+    if (options->pipeline.stages == 1) throw Planned();
+    return planned;
+  };
+  options->reported = [&](const parallel::PipelineReport& report) {
+    parallel::AddPipeline(report, &made);
     throw Planned();
   };
   PassOptions passes;
@@ -268,8 +306,41 @@ py::dict PlanTrace(Trace& trace) {
   } catch (const Planned&) {
   }
   py::dict result;
-  result["text"] = text;
-  result["json"] = json;
+  result["text"] = parallel::ToText(made);
+  result["json"] = parallel::ToJson(made);
+  return result;
+}
+
+// A schedule by name, and what becomes of it.
+py::dict Scheduled(const std::string& name, int stages, int parts,
+                   const std::vector<double>& forward, const std::vector<double>& backward,
+                   double transfer, const std::vector<int64_t>& kept) {
+  auto one = static_cast<size_t>(stages);
+  if (stages < 1 || parts < 1 || forward.size() != one || backward.size() != one ||
+      kept.size() != one) {
+    Throw(ErrorKind::kValue,
+          "a schedule must have at least 1 stage and 1 part, and costs of each stage, but got {} "
+          "and {}",
+          stages, parts);
+  }
+  parallel::Schedule schedule = parallel::Make(SchedulerFrom(name), stages, parts);
+  parallel::Simulation run = parallel::Simulate(schedule, {forward, backward, transfer, kept});
+  auto tasks = [](const std::vector<parallel::StageTask>& list) {
+    py::list made;
+    for (const parallel::StageTask& t : list)
+      made.append(py::make_tuple(t.stage, t.part, t.backward));
+    return made;
+  };
+  py::list lists;
+  for (const auto& list : schedule) lists.append(tasks(list));
+  py::dict result;
+  result["tasks"] = lists;
+  result["order"] = tasks(run.order);
+  result["begin"] = run.begin;
+  result["critical"] = tasks(run.critical);
+  result["seconds"] = run.seconds;
+  result["bubble"] = run.bubble;
+  result["most_kept"] = run.most_kept;
   return result;
 }
 
@@ -279,6 +350,7 @@ void BindParallel(py::module_& m) {
   m.def("set_parallel", &SetParallel, py::arg("mesh"), py::arg("rank") = 0,
         py::arg("mode") = "auto", py::arg("inputs") = Pins(), py::arg("parameters") = Texts(),
         py::arg("outputs") = Pins(), py::arg("memory_limit") = 0, py::arg("device") = py::dict(),
+        py::arg("pipeline") = py::dict(),
         "Graphs that are compiled from now on are cut over a mesh of processes, of which this one "
         "is `rank`; mesh=None: they are not.");
   m.def(
@@ -286,6 +358,11 @@ void BindParallel(py::module_& m) {
       "What set_parallel was told, as a text; '' for nothing.");
   m.def("plan", &PlanTrace, py::arg("trace"),
         "How a traced program is cut over the mesh of set_parallel, as 'text' and 'json'.");
+  m.def(
+      "pipeline_schedule", &Scheduled, py::arg("name"), py::arg("stages"), py::arg("parts"),
+      py::arg("forward"), py::arg("backward"), py::arg("transfer"), py::arg("kept"),
+      "The tasks (stage, part, whether backward) of each stage of a pipeline, in order, and their "
+      "simulation.");
   m.def("slice_layout", &DescribedSlice, "How a Parameter lies in slices, or None.");
   m.def(
       "gather_parameter", [](py::handle p) { return Wrapped(GatherSlice(NeededSlice(p))); },

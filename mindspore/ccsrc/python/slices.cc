@@ -38,11 +38,12 @@ Slice* SliceOf(const TensorObject* tensor) {
 }
 
 void SliceTensor(TensorObject* tensor, const parallel::Mesh& mesh, const parallel::Layout& layout,
-                 int64_t rank) {
+                 int64_t rank, int64_t stage) {
   Refresh(tensor);
   Type whole(tensor->dtype(), tensor->shape());
-  Slice slice{{}, whole, mesh, layout, rank};
-  slice.piece = parallel::Cutout(tensor->value, slice.box());
+  Slice slice{{}, whole, mesh, layout, rank, stage};
+  slice.piece = slice.Holds(rank) ? parallel::Cutout(tensor->value, slice.box())
+                                  : Tensor(whole.dtype(), Shape{int64_t{0}});
   if (tensor->view || tensor->cell) Part(tensor);
   DropCopy(tensor);
   tensor->shared = false;
@@ -60,9 +61,10 @@ void RefuseSlice(const TensorObject* tensor) {
   const Slice* slice = SliceOf(tensor);
   Throw(ErrorKind::kRuntime,
         "the value of '{}' must be whole where it is read, but it lies in slices over {} "
-        "processes{}",
+        "processes{}{}",
         NameOf(tensor), slice ? slice->mesh.devices() : 0,
-        slice ? ", as " + slice->layout.ToString(slice->mesh) : "");
+        slice ? ", as " + slice->layout.ToString(slice->mesh) : "",
+        slice && slice->stage >= 0 ? fmt::format(" of stage {}", slice->stage) : "");
 }
 
 Tensor GatherSlice(Slice slice) {
@@ -72,7 +74,7 @@ Tensor GatherSlice(Slice slice) {
   std::vector<parallel::Box> boxes;
   for (int rank : all.ranks) {
     boxes.push_back(slice.layout.BoxOf(slice.whole.shape(), slice.mesh, rank));
-    int64_t size = item;
+    int64_t size = slice.Holds(rank) ? item : 0;
     for (const parallel::Extent& extent : boxes.back()) size *= extent.size;
     bytes.push_back(size);
   }
@@ -92,8 +94,8 @@ Tensor GatherSlice(Slice slice) {
     Ints sizes;
     for (const parallel::Extent& extent : boxes[i]) sizes.push_back(extent.size);
     Tensor piece(whole.dtype(), Shape(sizes));
-    if (bytes[i] > 0)
-      std::memcpy(piece.raw(), row.data<char>() + at, static_cast<size_t>(bytes[i]));
+    if (bytes[i] == 0) continue;
+    std::memcpy(piece.raw(), row.data<char>() + at, static_cast<size_t>(bytes[i]));
     parallel::Insert(piece, boxes[i], &whole);
   }
   return whole;

@@ -189,9 +189,9 @@ def _optimizer(value: dict[str, Any]) -> dict[str, Any]:
 def _pipeline(value: dict[str, Any]) -> dict[str, Any]:
     interleave = value.get("pipeline_interleave", False)
     scheduler = value.get("pipeline_scheduler", "1f1b")
-    if not interleave and scheduler != "1f1b":
+    if not interleave and scheduler not in ("1f1b", "gpipe"):
         raise TypeError(
-            f"For '{_SETTER}', 'pipeline_scheduler' must be '1f1b' without 'pipeline_interleave', but got {scheduler!r}."
+            f"For '{_SETTER}', 'pipeline_scheduler' must be '1f1b' or 'gpipe' without 'pipeline_interleave', but got {scheduler!r}."
         )
     return {"pipeline_interleave": interleave, "pipeline_scheduler": scheduler}
 

@@ -73,4 +73,10 @@ row(
     good=[args(dtype=ms.float32, value=2.5)],
     grad=False,
 )
+row("StageMark", ref=same, good=[args(f32(2, 3), part=1), args(i32(4), part=0, back=True)])
+row(
+    "StageMove",
+    ref=same,
+    good=[args(f32(2, 3), source=0, target=1), args(b1(4), source=1, target=0)],
+)
 row("ShardHint", ref=same, good=[args(f32(2, 3), layout="[dp, -]"), args(f32())])

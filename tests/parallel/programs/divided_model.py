@@ -112,4 +112,5 @@ def main():
     print("all is well", flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

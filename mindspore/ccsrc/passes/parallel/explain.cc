@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/shard_rule.h"
+#include "passes/parallel/explain_text.h"
 
 namespace ms::parallel {
 namespace {
@@ -58,6 +59,8 @@ ExplainedNode ExplainNode(const Node& node, const Plan& plan, Redistributor* red
   return result;
 }
 
+}  // namespace
+
 std::string Quoted(const std::string& text) {
   std::string quoted = "\"";
   for (char c : text) {
@@ -71,13 +74,6 @@ std::string Quoted(const std::string& text) {
   return quoted + "\"";
 }
 
-template <class List, class F>
-std::string JsonList(const List& list, F item) {
-  std::string text = "[";
-  for (const auto& entry : list) text += (text.size() > 1 ? ", " : "") + item(entry);
-  return text + "]";
-}
-
 std::string Time(double seconds) {
   return seconds >= 1      ? fmt::format("{:.3g} s", seconds)
          : seconds >= 1e-3 ? fmt::format("{:.3g} ms", seconds * 1e3)
@@ -89,6 +85,8 @@ std::string Size(int64_t bytes) {
   if (bytes >= 1 << 20) return fmt::format("{:.1f} MiB", n / (1 << 20));
   return bytes >= 1024 ? fmt::format("{:.1f} KiB", n / 1024) : fmt::format("{} B", bytes);
 }
+
+namespace {
 
 std::string NodeJson(const ExplainedNode& n) {
   return fmt::format(
@@ -136,6 +134,7 @@ std::string ToText(const Explanation& e) {
       "a device keeps {} of Parameters, {} of activations; its largest value is {}\n",
       e.devices, Time(e.seconds), Time(e.compute_seconds), Time(e.communication_seconds),
       Time(e.bound), Size(e.memory.parameters), Size(e.memory.activations), Size(e.memory.largest));
+  if (e.pipeline) text += ToText(*e.pipeline);
   for (const auto& [name, layout] : e.parameters) text += fmt::format("  {} {}\n", name, layout);
   std::string graph;
   for (const ExplainedNode& n : e.nodes) {
@@ -158,7 +157,7 @@ std::string ToJson(const Explanation& e) {
   return fmt::format(
       R"({{"devices": {}, "seconds": {}, "compute_seconds": {}, "communication_seconds": {}, )"
       R"("bound": {}, "memory": {{"parameters": {}, "activations": {}, "largest": {}}}, )"
-      R"("parameters": {}, "nodes": {}, "warnings": {}}})",
+      R"("parameters": {}, "nodes": {}, "warnings": {}, "pipeline": {}}})",
       e.devices, e.seconds, e.compute_seconds, e.communication_seconds, e.bound,
       e.memory.parameters, e.memory.activations, e.memory.largest,
       JsonList(e.parameters,
@@ -166,7 +165,8 @@ std::string ToJson(const Explanation& e) {
                  return fmt::format(R"({{"name": {}, "layout": {}}})", Quoted(p.first),
                                     Quoted(p.second));
                }),
-      JsonList(e.nodes, NodeJson), JsonList(e.warnings, Quoted));
+      JsonList(e.nodes, NodeJson), JsonList(e.warnings, Quoted),
+      e.pipeline ? ToJson(*e.pipeline) : "null");
 }
 
 }  // namespace ms::parallel

@@ -2,7 +2,10 @@
 // was rejected; of the whole, seconds and memory. As data, as a text and as JSON.
 #pragma once
 
+#include <optional>
+
 #include "passes/parallel/plan.h"
+#include "passes/parallel/stage_program.h"
 
 namespace ms::parallel {
 
@@ -35,10 +38,15 @@ struct Explanation {
   double seconds = 0, compute_seconds = 0, communication_seconds = 0, bound = 0;
   MemoryUse memory;
   std::vector<std::string> warnings;
+  std::optional<PipelineReport> pipeline;  // `nodes` are then those of all stages
 };
 
 Explanation Explain(const Module& module, const Plan& plan);
 std::string ToText(const Explanation& explanation);
+// Has the figures of the whole be those of the slowest stage.
+void AddPipeline(const PipelineReport& report, Explanation* explanation);
+std::string ToText(const PipelineReport& report);
+std::string ToJson(const PipelineReport& report);
 std::string ToJson(const Explanation& explanation);
 
 }  // namespace ms::parallel

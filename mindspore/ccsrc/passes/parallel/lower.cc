@@ -5,6 +5,7 @@
 #include "ir/control.h"
 #include "ir/rewrite.h"
 #include "passes/parallel/lower_graph.h"
+#include "passes/parallel/stage_program.h"
 
 namespace ms::parallel {
 
@@ -23,14 +24,24 @@ std::string ParallelOptions::Key() const {
   add("out", plan.outputs);
   key += "; parameters ";
   for (bool parameter : plan.parameters) key += parameter ? '1' : '0';
+  if (pipeline.stages > 1)
+    key += fmt::format("; stage {} of {}, {} {} {} {}", pipeline.stage, pipeline.stages,
+                       Name(pipeline.scheduler), fmt::join(pipeline.marks, ","), pipeline.alpha,
+                       pipeline.beta);
   return key;
 }
 
+Mesh ParallelOptions::AllDevices() const {
+  Mesh all = plan.mesh;
+  if (pipeline.stages > 1) all.axes.insert(all.axes.begin(), MeshAxis{kStageAxis, pipeline.stages});
+  return all;
+}
+
 ProgramLowering::ProgramLowering(Module& module, const Plan& plan, int64_t rank,
-                                 const std::string& group_prefix)
+                                 const std::string& group_prefix, int64_t first)
     : module_(module),
       plan_(plan),
-      processes_(&module, plan.mesh, rank, group_prefix),
+      processes_(&module, plan.mesh, rank, group_prefix, first),
       differentiated_(GraphsToTransform(module)) {
   for (const auto& graph : module.graphs()) {
     if (!graph->loop.body) continue;
@@ -129,14 +140,14 @@ void ProgramLowering::Run() {
   module_.SweepGraphs();
 }
 
-std::shared_ptr<const parallel::Lowered> LowerPlan(Module& module, const Plan& plan, int64_t rank,
-                                                   const std::string& group_prefix) {
+std::shared_ptr<parallel::Lowered> LowerPlan(Module& module, const Plan& plan, int64_t rank,
+                                             const std::string& group_prefix, int64_t first) {
   auto result = std::make_shared<parallel::Lowered>();
   result->mesh = plan.mesh;
   result->rank = rank;
   result->whole_inputs = module.main()->InputTypes();
   result->whole_outputs = module.main()->OutputTypes();
-  ProgramLowering program(module, plan, rank, group_prefix);
+  ProgramLowering program(module, plan, rank, group_prefix, first);
   for (const Place& place : program.ParameterPlaces(module.main()))
     result->inputs.push_back(place.layout);
   for (const Place& place : program.ResultPlaces(module.main()))
@@ -148,6 +159,23 @@ std::shared_ptr<const parallel::Lowered> LowerPlan(Module& module, const Plan& p
   result->plan.memory = plan.memory;
   result->plan.warnings = plan.warnings;
   return result;
+}
+
+void LowerPipeline(Module& module, const ParallelOptions& options, const StagePlan& plan,
+                   parallel::Lowered* lowered) {
+  StageProgram program = KeepStage(module, options, plan);
+  if (options.reported) options.reported(program.report);
+  Mesh all = options.AllDevices();
+  auto wider = [&](std::vector<Layout>* layouts) {
+    for (Layout& layout : *layouts)
+      layout = Layout::Parse(layout.ToString(lowered->mesh), layout.rank(), all);
+  };
+  wider(&lowered->inputs);
+  wider(&lowered->outputs);
+  lowered->mesh = std::move(all);
+  lowered->rank = options.RankOfAll();
+  lowered->held = std::move(program.held);
+  lowered->groups.insert(lowered->groups.begin(), std::move(program.everybody));
 }
 
 bool ExpandShards(Module& module) {

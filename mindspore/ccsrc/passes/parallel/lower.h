@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "passes/parallel/plan.h"
+#include "passes/parallel/stages.h"
 
 namespace ms::parallel {
 
@@ -21,29 +22,49 @@ struct ProcessGroup {
 // Of all devices of a mesh.
 ProcessGroup GroupOfAll(const Mesh& mesh);
 
+struct PipelineReport;
+
 // What is to be known of a lowered program from outside.
 struct Lowered {
   Mesh mesh;
   int64_t rank = 0;
+  // The stage of a pipeline that has each input of main, or kAllStages; empty: there are no stages.
+  // Others have a tensor without elements. The mesh is then that of all stages, one axis more.
+  std::vector<int64_t> held;
+  bool Holds(size_t input) const {
+    return held.empty() || held[input] < 0 || held[input] == mesh.Coordinate(rank, 0);
+  }
   std::vector<Layout> inputs, outputs;  // of main
   Types whole_inputs, whole_outputs;    // their types on one device
   std::vector<ProcessGroup> groups;     // in the order in which all processes make them
   Plan plan;                            // its nodes are gone: the figures alone
 };
 
-// How a program is to be cut, and for which process it is compiled.
+// How a program is to be cut, and for which process it is compiled. With a pipeline of several
+// stages the mesh of `plan` is that of each stage, and `rank` the place in it.
 struct ParallelOptions {
   PlanOptions plan;
   int64_t rank = 0;
+  PipelineOptions pipeline;
   std::string group_prefix;  // of the names of groups: processes of a test share a memory
   // Makes the plan; null: MakePlan.
   std::function<Plan(const Module&, const PlanOptions&)> planner;
-  std::string Key() const;  // equal for equal options, the planner aside
+  // Told what became of the stages.
+  std::function<void(const PipelineReport&)> reported;
+  std::string Key() const;  // equal for equal options, the functions aside
+  // The mesh of all processes: stages are its outermost axis.
+  Mesh AllDevices() const;
+  int64_t RankOfAll() const { return pipeline.stage * plan.mesh.devices() + rank; }
 };
 
-// Replaces the module by that of one rank.
-std::shared_ptr<const Lowered> LowerPlan(Module& module, const Plan& plan, int64_t rank,
-                                         const std::string& group_prefix = "");
+inline constexpr const char* kStageAxis = "pipeline_stage";
+
+// Replaces the module by that of one rank, which is number `first` + rank of all processes.
+std::shared_ptr<Lowered> LowerPlan(Module& module, const Plan& plan, int64_t rank,
+                                   const std::string& group_prefix = "", int64_t first = 0);
+// Of a lowered module whose gradients are made and which CutIntoStages has cut: keeps one stage.
+void LowerPipeline(Module& module, const ParallelOptions& options, const StagePlan& plan,
+                   Lowered* lowered);
 // What ops/sharded.cc declares becomes communication, once all gradients are made.
 bool ExpandShards(Module& module);
 

@@ -17,7 +17,8 @@ namespace ms::parallel {
 // after the other.
 class ProgramLowering {
  public:
-  ProgramLowering(Module& module, const Plan& plan, int64_t rank, const std::string& group_prefix);
+  ProgramLowering(Module& module, const Plan& plan, int64_t rank, const std::string& group_prefix,
+                  int64_t first);
 
   void Run();
   Graph* Lowered(Graph* graph);

@@ -8,11 +8,13 @@
 
 namespace ms::parallel {
 
-Processes::Processes(Module* module, const Mesh& mesh, int64_t rank, std::string group_prefix)
+Processes::Processes(Module* module, const Mesh& mesh, int64_t rank, std::string group_prefix,
+                     int64_t first)
     : module_(module),
       mesh_(mesh),
       rank_(rank),
       prefix_(std::move(group_prefix)),
+      first_(first),
       redistributor_(mesh) {}
 
 namespace {
@@ -40,7 +42,7 @@ Processes::Members Processes::Along(const AxisList& axes) {
   members.here = here - members.ranks.begin();
   ProcessGroup& group = groups_[std::vector<int>(axes.begin(), axes.end())];
   if (group.name.empty()) {
-    group.ranks.assign(members.ranks.begin(), members.ranks.end());
+    for (int64_t member : members.ranks) group.ranks.push_back(static_cast<int>(first_ + member));
     group.name = GroupName(prefix_, group.ranks);
   }
   members.attrs = {{"group", group.name},

@@ -17,7 +17,9 @@ using AxisMask = uint32_t;  // a bit for each axis of the mesh
 // What all graphs of a lowered program share.
 class Processes {
  public:
-  Processes(Module* module, const Mesh& mesh, int64_t rank, std::string group_prefix);
+  // `first`: the number that rank 0 of the mesh has among all processes.
+  Processes(Module* module, const Mesh& mesh, int64_t rank, std::string group_prefix,
+            int64_t first = 0);
 
   Module* module() const { return module_; }
   const Mesh& mesh() const { return mesh_; }
@@ -40,6 +42,7 @@ class Processes {
   const Mesh& mesh_;
   int64_t rank_;
   std::string prefix_;
+  int64_t first_;
   Redistributor redistributor_;
   std::map<std::vector<int>, ProcessGroup> groups_;  // by axes, which are the same in all processes
   int64_t number_ = 0;

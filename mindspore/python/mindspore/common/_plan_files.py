@@ -18,7 +18,7 @@ from mindspore.common.parameter import Parameter
 _GROUPS = "mindspore groups 1"
 
 
-def write(graph: Any, mesh: Mesh, rank: int) -> None:
+def write(graph: Any, mesh: Mesh, rank: int, stage: int = 0) -> None:
     """Writes the files that are asked for."""
     parameters = list(graph.parameters)
     if not parameters or graph.layouts is None:
@@ -42,7 +42,8 @@ def write(graph: Any, mesh: Mesh, rank: int) -> None:
     path = context.get_auto_parallel_context("group_ckpt_save_file")
     if path:
         _make_folder(path)
-        ranks = _alike(named, mesh, rank)
+        first = stage * math.prod(axis[1] for axis in mesh)  # each stage has its own
+        ranks = [first + other for other in _alike(named, mesh, rank)]
         _boxes.write_text(path, json.dumps({"format": _GROUPS, "ranks": ranks}))
     strategy = context.get_auto_parallel_context("operator_strategy")
     if strategy and strategy[0] == "SAVE":

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from mindspore import _core, context, log
+from mindspore import _core, context
 from mindspore.common import _groups, _layouts, _plan_files
 from mindspore.common._layouts import Layout, Mesh
 
@@ -39,9 +39,31 @@ def rank() -> int:
     return int(context.get_auto_parallel_context("global_rank"))
 
 
+def stages() -> int:
+    """Into how many stages of a pipeline a network is cut; 1: none."""
+    return int(context.get_auto_parallel_context("pipeline_stages"))
+
+
+def devices_of_stage() -> int:
+    """How many processes compute one stage together."""
+    count, wanted = devices(), stages()
+    if count % wanted:
+        raise ValueError(
+            f"For 'set_auto_parallel_context', 'pipeline_stages' must divide the number of processes, {count}, but got {wanted}."
+        )
+    return count // wanted
+
+
+def data_place() -> tuple[int, int]:
+    """The number of this process among those that are given different rows, and how many these are: those of a stage."""
+    if not on():
+        return _groups.world_rank(), _groups.world_size()
+    return rank() % devices_of_stage(), devices_of_stage()
+
+
 def mesh() -> Mesh:
-    """The processes as axes."""
-    return mesh_for(devices())
+    """The processes of a stage as axes; of all, where there are no stages."""
+    return mesh_for(devices_of_stage())
 
 
 def mesh_for(count: int) -> Mesh:
@@ -108,17 +130,42 @@ def parameter_pins(parameters: Sequence[Any], axes: Mesh) -> dict[str, str]:
     }
 
 
+def stage_marks(parameters: Sequence[Any]) -> dict[str, int]:
+    """The stages of marked Parameters among these, by name."""
+    marks = {p.name: p.pipeline_stage_mark for p in parameters}
+    return {name: mark for name, mark in marks.items() if mark is not None}
+
+
+def schedule() -> str:
+    """The schedule of a pipeline that the settings ask for: "gpipe" or "1f1b"; "": the best one."""
+    config = context.get_auto_parallel_context("pipeline_config")
+    if config.get("pipeline_interleave") and config.get("pipeline_scheduler", "1f1b") == "1f1b":
+        raise NotImplementedError(
+            "For 'pipeline_config', 'pipeline_interleave' must be False with '1f1b': schedules that interleave are not done in this build."
+        )
+    named = str(config.get("pipeline_scheduler", ""))
+    if named not in ("", "1f1b", "gpipe"):
+        raise NotImplementedError(
+            f"For 'pipeline_config', 'pipeline_scheduler' must be '1f1b' or 'gpipe' in this build, but got '{named}'."
+        )
+    return named
+
+
 # ---- one compilation ----------------------------------------------------------------------------------------------------------
 class Planning:
-    """The settings of one compilation. `whole`: its arguments are the same in all processes."""
+    """The settings of one compilation. `whole`: its arguments are the same in all processes. `apart`: it is planned for processes
+    that are not these, and whoever asks for that says which."""
 
     device: dict[
         str, float
     ] = {}  # what one device does in a second; what is not said: as on a host
+    link: Sequence[float] = (2e-5, 1e-10)  # between stages: seconds for each message and byte
 
-    def __init__(self, whole: bool = False) -> None:
-        self.mesh: Any = mesh()
-        self.rank, self.mode = rank(), mode()
+    def __init__(self, whole: bool = False, apart: bool = False) -> None:
+        self.mesh: Any = () if apart else mesh()
+        self.stages = stages()
+        self.stage, self.rank = (0, 0) if apart else divmod(rank(), devices_of_stage())
+        self.mode = mode()
         self.data: Any = _FULL if whole else data()
         self.inputs: dict[int, str] = {}
 
@@ -152,7 +199,7 @@ class Planning:
 
     def written(self, graph: Any) -> None:
         """What is asked for of the plan is written."""
-        _plan_files.write(graph, self.mesh, self.rank)
+        _plan_files.write(graph, self.mesh, self.rank, self.stage)
 
     @contextlib.contextmanager
     def told(self, parameters: Sequence[Any]) -> Iterator[None]:
@@ -169,11 +216,23 @@ class Planning:
             parameters=parameter_pins(parameters, self.mesh),
             memory_limit=memory_limit(),
             device=self.device,
+            pipeline=self._pipeline(parameters),
         )
         try:
             yield
         finally:
             _core.set_parallel(None)
+
+    def _pipeline(self, parameters: Sequence[Any]) -> dict[str, Any]:
+        if self.stages == 1:
+            return {}
+        return {
+            "stages": self.stages,
+            "stage": self.stage,
+            "marks": stage_marks(parameters),
+            "schedule": schedule(),
+            "link": list(self.link),
+        }
 
 
 _telling = threading.RLock()
@@ -181,6 +240,7 @@ _telling = threading.RLock()
 
 class _Tracing(threading.local):
     mesh: Mesh | None = None
+    stages = 1
 
 
 _tracing = _Tracing()
@@ -191,16 +251,22 @@ def traced_mesh() -> Mesh | None:
     return _tracing.mesh
 
 
+def traced_stages() -> int:
+    """Into how many stages the function is cut that this thread traces."""
+    return _tracing.stages
+
+
 @contextlib.contextmanager
 def tracing(planning: Planning | None) -> Iterator[None]:
     """A function is traced for these settings."""
-    before = _tracing.mesh
+    before = _tracing.mesh, _tracing.stages
     if planning is not None:
         _tracing.mesh = tuple((axis[0], axis[1]) for axis in planning.mesh)
+        _tracing.stages = planning.stages
     try:
         yield
     finally:
-        _tracing.mesh = before
+        _tracing.mesh, _tracing.stages = before
 
 
 def current(whole: bool = False) -> Planning | None:
@@ -220,6 +286,8 @@ _READ = (
     "parallel_optimizer_config",
     "strategy_ckpt_load_file",
     "operator_strategy",
+    "pipeline_stages",
+    "pipeline_config",
 )
 
 
@@ -264,15 +332,6 @@ def require_compiled(owner: str) -> None:
         )
 
 
-def note_stages() -> None:
-    """Says once that stages share all devices."""
-    if int(context.get_auto_parallel_context("pipeline_stages")) > 1:
-        log.warn_once(
-            "pipeline_stages",
-            "set_auto_parallel_context: all devices compute all pipeline stages together in this build; results are the same.",
-        )
-
-
 # ---- Parameters that lie in slices ----------------------------------------------------------------------------------------------
 def slice_of(parameter: Any) -> dict[str, Any] | None:
     """How the slice lies that this process has of a Parameter; None: it has all."""
@@ -290,6 +349,15 @@ def layout_of(parameter: Any) -> Layout | None:
     layout = Layout(tuple(size for _, size in axes), names)
     dims = _layouts.axes_of_text(held["layout"])
     return layout(*(tuple(dim) if len(dim) > 1 else dim[0] if dim else "None" for dim in dims))
+
+
+def holders(held: dict[str, Any]) -> list[int]:
+    """The processes that have slices of a Parameter: those of its stage, or all."""
+    count = math.prod(axis[1] for axis in held["mesh"])
+    if held["stage"] < 0:
+        return list(range(count))
+    each = count // held["mesh"][0][1]
+    return list(range(held["stage"] * each, (held["stage"] + 1) * each))
 
 
 def local_value(parameter: Any) -> Any:
@@ -316,8 +384,9 @@ def set_whole_value(parameter: Any, value: Any) -> None:
     if held is None:
         parameter.set_data(value)
     else:
-        piece = _core.slice_tensor(value, held["layout"], held["mesh"], held["rank"])
-        _core.set_local_value(parameter, piece)
+        if held["held"]:  # another stage of the pipeline may have it
+            piece = _core.slice_tensor(value, held["layout"], held["mesh"], held["rank"])
+            _core.set_local_value(parameter, piece)
 
 
 def any_sliced(network: Any) -> bool:

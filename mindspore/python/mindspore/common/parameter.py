@@ -269,11 +269,29 @@ class Parameter(Tensor):
         self.init_in_server = init_in_server
 
     def add_pipeline_stage(self, stage: int) -> None:
-        """The stage of a pipeline that uses it; this build runs all of them in one process."""
+        """A stage of a pipeline that uses it. The first of several has it, with the states of the optimizer; the others get its value
+        in each step, and their gradients are added to its own."""
         if type(stage) is not int or stage < 0:
             raise ValueError(
                 f"For 'Parameter.add_pipeline_stage', 'stage' must be a number from 0 on, but got {stage!r}."
             )
+        self._mark_stage(0, frozenset(), stage)
+
+    def _mark_stage(self, cell: int, inside: frozenset[int], stage: int) -> None:
+        """A cell that has it is marked, `inside` are that and all in it, by id: a mark counts less than one of a cell inside."""
+        marks = [mark for mark in self._stage_marks if not mark[0] or mark[0] != cell]
+        if not any(mark[0] in inside for mark in marks):
+            marks = [mark for mark in marks if cell not in mark[1]]
+            marks.append((cell, inside, stage))
+        self._stage_marks = tuple(marks)
+
+    # For each marked cell that has it: its id, those of the cells in it, and the stage.
+    _stage_marks: tuple[tuple[int, frozenset[int], int], ...] = ()
+
+    @property
+    def pipeline_stage_mark(self) -> int | None:
+        """The stage of a pipeline that is to have it; None: not said."""
+        return min((mark[2] for mark in self._stage_marks), default=None)
 
     def clone(self, init: Any = "same") -> Parameter:
         """A new Parameter of the same name and settings.

@@ -359,7 +359,7 @@ class CellOptions:
 
     @property
     def pipeline_stage(self) -> int | None:
-        """The stage of a pipeline that computes the cell; None: not said."""
+        """The stage of a pipeline that has the Parameters of the cell, and so computes it; None: not said."""
         return self.__dict__.get("_pipeline_stage")
 
     @pipeline_stage.setter
@@ -373,8 +373,10 @@ class CellOptions:
                 f"For '{type(self).__name__}', 'pipeline_stage' must be at least 0, but got {value}."
             )
         self._set_option("_pipeline_stage", value)
+        cells = [cell for _, cell in self.cells_and_names()]  # type: ignore[attr-defined]
+        inside = frozenset(map(id, cells))
         for parameter in self.trainable_params():  # type: ignore[attr-defined]
-            parameter.add_pipeline_stage(value)
+            parameter._mark_stage(id(self), inside, value)
 
     def place(self, role: str, rank_id: int) -> Any:
         """Keep the process that is to compute the cell."""

@@ -87,6 +87,15 @@ def active() -> bool:
     return _planning.traced_mesh() is not None
 
 
+def part_of_batch(x: Any, number: int) -> Any:
+    """A value that belongs to one of the parts of a batch that go through the stages of a pipeline."""
+    if _planning.traced_stages() == 1 or not isinstance(x, Tensor):
+        return x
+    from mindspore.ops._bind import raw
+
+    return raw("StageMark")(x, part=number)
+
+
 def pinned_all(owner: str, values: Any, pins: Sequence[Any] | None) -> Any:
     """The tensors of a value, each as its pin says: of a tuple or list of tensors in order, or of one."""
     if pins is None or not active():

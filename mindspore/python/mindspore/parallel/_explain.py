@@ -46,6 +46,7 @@ def explain(
     devices: int | None = None,
     mode: str | None = None,
     topology: Any = None,
+    stages: int | None = None,
 ) -> Explanation:
     """How the compiler divides a call of a network: by source line the ops, the layouts of what they read and make, the collectives with
     their bytes and modelled time, what lies on a device, and which other ways were rejected.
@@ -57,8 +58,10 @@ def explain(
         mode: "auto" or "dynamic_programming", the exact search; "recursive_programming"; "sharding_propagation"; "semi_auto";
             "data_parallel". None: that of the context, or "auto".
         topology: The machine: "fabric", "pcie4", "cpu", a file or a dict, see dry_run; None: "cpu".
+        stages: Into how many stages of a pipeline the network is cut; None: as the context says. What each holds and takes, the schedule
+            with its idle time, and the critical path are shown, too.
     """
-    return _planned("explain", network, inputs, devices, mode, topology or "cpu")
+    return _planned("explain", network, inputs, devices, mode, topology or "cpu", stages)
 
 
 def dry_run(
@@ -67,25 +70,32 @@ def dry_run(
     devices: int = 8,
     topology: Any = "fabric",
     mode: str | None = None,
+    stages: int | None = None,
 ) -> Explanation:
     """What a step would take on a machine that is not here: time by part, and what lies on each device.
 
     Args:
-        network, inputs, mode: As for explain.
+        network, inputs, mode, stages: As for explain.
         devices: How many devices the machine has.
         topology: "fabric": hosts of 8 devices with links of their own, and cards of 200 Gb/s between hosts; "pcie4": devices on PCIe;
             "cpu": processes of one host; a JSON file or dict: {"axes": [["host", 4, 2e-5, 4e-11], ["device", 8, 6e-6, 5e-12]], "device":
             {"flops": 1.5e14, "bytes": 1.5e12, "launch": 4e-6, "memory": 34359738368}}, of each axis the seconds for a message and a byte.
     """
-    return _planned("dry_run", network, inputs, devices, mode, topology)
+    return _planned("dry_run", network, inputs, devices, mode, topology, stages)
 
 
 def _planned(
-    owner: str, network: Any, inputs: tuple, devices: int | None, mode: str | None, topology: Any
+    owner: str,
+    network: Any,
+    inputs: tuple,
+    devices: int | None,
+    mode: str | None,
+    topology: Any,
+    stages: int | None,
 ) -> Explanation:
     if isinstance(network, AutoParallel):
         with network.settings():
-            return _planned(owner, network.network, inputs, devices, mode, topology)
+            return _planned(owner, network.network, inputs, devices, mode, topology, stages)
     if not callable(network):
         raise TypeError(
             f"For '{owner}', 'network' must be a Cell or a function, but got {type(network).__name__}."
@@ -97,9 +107,14 @@ def _planned(
         )
     if mode is not None and mode not in _MODES:
         raise ValueError(f"For '{owner}', 'mode' must be one of {list(_MODES)}, but got {mode!r}.")
-    planning = _planning.Planning(whole=True)
-    planning.mesh, planning.device = _topology.axes_of(count, topology)
-    planning.rank = 0
+    parts = _planning.stages() if stages is None else stages
+    if type(parts) is not int or parts < 1 or count % parts:
+        raise ValueError(
+            f"For '{owner}', 'stages' must be an int that divides 'devices', {count}, but got {parts!r}."
+        )
+    planning = _planning.Planning(whole=True, apart=True)
+    planning.mesh, planning.device, planning.link = _topology.in_stages(count, topology, parts)
+    planning.stages = parts
     if mode is not None or not context.planned():
         planning.mode = _MODES[mode or "auto"]
     found = planned.plan(network, inputs, {}, planning)

@@ -46,6 +46,26 @@ PRESETS: dict[str, Topology] = {
 }
 
 
+def in_stages(
+    devices: int, topology: Any, stages: int
+) -> tuple[tuple[Axis, ...], dict[str, Any], Link]:
+    """The axes of the devices of one of so many stages of a pipeline, what one device does, and the link between stages, which are
+    the outermost axes of the machine."""
+    if isinstance(topology, str) and topology in PRESETS:
+        preset = PRESETS[topology]
+        axes, device = _of_preset(devices // stages, preset)
+        return axes, device, preset.inner if devices <= preset.host else preset.outer
+    axes, device = axes_of(devices, topology)
+    link, rest = Link(0, 0), stages
+    while rest > 1 and rest % axes[0][1] == 0:
+        link, rest, axes = Link(*axes[0][2:]), rest // axes[0][1], axes[1:]
+    if rest > 1:
+        raise ValueError(
+            f"For 'topology', the outermost axes must have the {stages} stages of a pipeline, but the sizes are {[a[1] for a in axes]}."
+        )
+    return axes, device, link
+
+
 def axes_of(devices: int, topology: Any) -> tuple[tuple[Axis, ...], dict[str, Any]]:
     """The axes of so many devices, of prime sizes, and what one device does.
 
@@ -113,4 +133,4 @@ def _split(name: str, size: int, link: Link) -> Sequence[Axis]:
     ]
 
 
-__all__ = ["PRESETS", "axes_of"]
+__all__ = ["PRESETS", "axes_of", "in_stages"]

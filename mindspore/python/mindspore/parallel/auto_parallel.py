@@ -155,7 +155,7 @@ class AutoParallel(Cell):
         if stages < 1:
             raise ValueError(f"For '{owner}', 'stages' must be at least 1, but got {stages}.")
         config = {"pipeline_interleave": interleave, "pipeline_scheduler": scheduler}
-        if interleave or scheduler == "1f1b":
+        if interleave or scheduler in ("1f1b", "gpipe"):
             self._set(pipeline_config=config)
         elif scheduler not in _parallel_settings.SCHEDULERS:
             raise ValueError(

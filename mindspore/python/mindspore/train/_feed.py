@@ -1,5 +1,6 @@
 """The batches of a dataset as this process gets them. Where several processes train together and the source is not divided, all go
-through the same batches and each makes every so many-th: in step k the process of rank r has batch k * processes + r. So nothing
+through the same batches and each makes every so many-th: in step k the process of rank r has batch k * processes + r, where those that compute stages of a
+pipeline for the same rows count as one. So nothing
 depends on how many there are but who computes what, and a place in the data is how many batches all have been given."""
 
 from __future__ import annotations
@@ -79,11 +80,11 @@ class Feed:
     def steps_after(self, given: int) -> int:
         """How many steps are left of an epoch of which so many batches have been given."""
         left = max(self.whole - given, 0)
-        return -(-left // _groups.world_size()) if self.divides else left
+        return -(-left // _planning.data_place()[1]) if self.divides else left
 
     def given_after(self, given: int) -> int:
         """How many batches of the epoch have been given when one more step is done."""
-        return min(given + _groups.world_size(), self.whole) if self.divides else given + 1
+        return min(given + _planning.data_place()[1], self.whole) if self.divides else given + 1
 
     def place_of(self, state: dict[str, Any]) -> tuple[int, int] | None:
         """Where a position in an epoch of another run is here: how many batches lie before it, and how many samples of the next
@@ -144,7 +145,7 @@ class Feed:
             rows = iter(iterator)
             for _ in range(given):
                 next(rows)
-        if samples and (not self.divides or _groups.world_rank() == 0):
+        if samples and (not self.divides or _planning.data_place()[0] == 0):
             first = [column[samples:] for column in next(rows)]
             return itertools.chain([first], rows)
         return rows
@@ -155,7 +156,7 @@ class _Divided:
 
     def __init__(self, dataset: Dataset, position: dict[str, Any], divides: bool = True) -> None:
         self._dataset, self._place = dataset, dict(position)
-        self._of = (_groups.world_rank(), _groups.world_size()) if divides else (0, 1)
+        self._of = _planning.data_place() if divides else (0, 1)
         self._rows: Any = None
 
     def __iter__(self) -> Iterator[Any]:
@@ -194,8 +195,8 @@ class _Picked:
 
     def begin(self, given: int) -> Iterator[Any]:
         """An epoch, after so many of its batches."""
-        first = given + _groups.world_rank()
-        return itertools.islice(self._iterator, first, None, _groups.world_size())
+        rank, size = _planning.data_place()
+        return itertools.islice(self._iterator, given + rank, None, size)
 
     def stop(self) -> None:
         """Ends the iterator."""

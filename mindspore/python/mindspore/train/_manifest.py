@@ -56,7 +56,7 @@ def _boxes_in_slices(
 ) -> dict[int, _boxes.Box]:
     """Of a Parameter that lies in slices: each slice is written by the first process that has it."""
     boxes: dict[int, _boxes.Box] = {}
-    for rank in range(size):
+    for rank in set(range(size)) & set(_planning.holders(held)):
         extents = _core.layout_box(held["layout"], shape, held["mesh"], rank)
         box = tuple((begin, begin + count) for begin, count in extents)
         if box not in boxes.values() and all(end > begin for begin, end in box):

@@ -10,6 +10,7 @@ from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
 from mindspore.nn.optim.optimizer import check_count
+from mindspore.ops import _pinned
 
 
 class _MicroBatches(Cell):
@@ -26,7 +27,7 @@ class _MicroBatches(Cell):
         for number in range(self.micro_size):
             parts = [self._part(item, number) for item in inputs]
             named = {name: self._part(item, number) for name, item in kwargs.items()}
-            output = self.network(*parts, **named)
+            output = _pinned.part_of_batch(self.network(*parts, **named), number)
             total = output if total is None else total + output
         return total
 
@@ -41,17 +42,18 @@ class _MicroBatches(Cell):
                 f"but got shape {item.shape}."
             )
         size = rows // self.micro_size
-        return item[number * size : (number + 1) * size]
+        return _pinned.part_of_batch(item[number * size : (number + 1) * size], number)
 
 
 class PipelineCell(_MicroBatches):
-    """A network of stages that parts of a batch pass one after the other.
+    """A network of stages that parts of a batch pass one after the other. With `pipeline_stages`, each stage is computed by processes
+    of its own, which work on different parts at the same time; the output is the sum of those of the parts, either way.
 
     Args:
         network: The network, with its loss.
         micro_size: The number of parts.
-        stage_config: Which process computes which cell; one process computes all.
-        segment_config: Parts of stages, likewise.
+        stage_config: The stages of cells by their names in the network, in place of `pipeline_stage` of these.
+        segment_config: Kept; stages have one segment.
     """
 
     def __init__(
@@ -64,6 +66,13 @@ class PipelineCell(_MicroBatches):
         super().__init__(network, micro_size)
         self.stage_config = stage_config
         self.segment_config = segment_config
+        cells = dict(network.cells_and_names()) if stage_config else {}
+        for name, stage in (stage_config or {}).items():
+            if name not in cells:
+                raise KeyError(
+                    f"For 'PipelineCell', the names in 'stage_config' must be those of cells of the network, but got {name!r}."
+                )
+            cells[name].pipeline_stage = stage
 
 
 class GradAccumulationCell(_MicroBatches):

@@ -1,0 +1,266 @@
+"""Pipelines whose processes are threads: they give what one process gives, whatever is marked, in every schedule; so do they together
+with random cuts inside of stages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mindspore as ms
+from mindspore import Parameter, Tensor, _core, nn, ops
+from mindspore.common import _planning
+
+
+@pytest.fixture(autouse=True)
+def _graph_mode() -> Iterator[None]:
+    mode = ms.get_context("mode")
+    ms.set_context(mode=ms.GRAPH_MODE)
+    yield
+    _core.set_rehearsal(())
+    ms.set_context(mode=mode)
+
+
+def random(*shape: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed + sum(shape)).normal(size=shape).astype(np.float32)
+
+
+def marks(net: nn.Cell) -> dict[str, int]:
+    return _planning.stage_marks(list(net.get_parameters()))
+
+
+class Run:
+    """Three steps: the losses, and all Parameters and states of the optimizer."""
+
+    def __init__(self, make: Callable[[], nn.Cell], optimizer: Callable, parts: int) -> None:
+        ms.set_seed(1)
+        self.net = make()
+        self.optimizer = optimizer(self.net.trainable_params())
+        self.loss = nn.PipelineCell(self.net, parts) if parts else self.net
+        self.step = nn.TrainOneStepCell(self.loss, self.optimizer).set_train()
+
+    def __call__(self, *data: Tensor) -> list[np.ndarray]:
+        losses = [self.step(*data).asnumpy() for _ in range(3)]
+        state = [*self.net.get_parameters(), *self.optimizer.get_parameters()]
+        return [*losses, *[p.asnumpy() for p in state]]
+
+
+def check(make: Callable[[], nn.Cell], *data: np.ndarray, stages: int = 2, parts: int = 4, optimizer: Callable | None = None, schedules: tuple[str, ...] = ("1f1b", "gpipe"), meshes: tuple = ((1,),), monkeypatch: Any = None) -> None:  # fmt: skip
+    optimizer = optimizer or (lambda p: nn.Momentum(p, 0.1, 0.9))
+    inputs = [Tensor(x) for x in data]
+    wanted = Run(make, optimizer, parts)(*inputs)
+    for number, (schedule, mesh) in enumerate((s, m) for s in schedules for m in meshes):
+        run = Run(make, optimizer, parts)
+        pipeline = {"stages": stages, "stage": 0, "marks": marks(run.net), "schedule": schedule}
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(_planning, "traced_stages", lambda: stages)
+            _core.set_rehearsal(mesh, number, pipeline)
+            try:
+                found = run(*inputs)
+            finally:
+                _core.set_rehearsal(())
+        for f, w in zip(found, wanted, strict=True):
+            np.testing.assert_allclose(f, w, 2e-4, 2e-5, err_msg=f"{schedule} over {mesh}")
+
+
+LABELS = np.array([0, 2, 1, 1, 0, 2, 1, 0], np.int32)
+
+
+class Perceptron(nn.Cell):
+    def __init__(self, stages: tuple[int, ...] = ()) -> None:
+        super().__init__()
+        self.layers = nn.CellList([nn.Dense(6, 8), nn.Dense(8, 7), nn.Dense(7, 5), nn.Dense(5, 3)])
+        self.loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+        for layer, stage in zip(self.layers, stages):
+            layer.pipeline_stage = stage
+
+    def construct(self, x: Tensor, y: Tensor) -> Tensor:
+        for layer in self.layers:
+            x = ops.tanh(layer(x))
+        return self.loss(x, y)
+
+
+@pytest.mark.parametrize("stages", [2, 3, 4])
+@pytest.mark.parametrize("parts", [1, 2, 8])
+def test_a_perceptron_that_the_compiler_cuts(stages, parts):
+    check(Perceptron, random(8, 6), LABELS, stages=stages, parts=parts)
+
+
+def test_marks_and_a_batch_in_one_part():
+    def make() -> nn.Cell:
+        return Perceptron((0, 1, 1, 2))
+
+    check(make, random(8, 6), LABELS, stages=3)
+    check(make, random(8, 6), LABELS, stages=3, parts=0)
+
+
+@pytest.mark.parametrize(
+    "optimizer",
+    [
+        lambda p: nn.Adam(p, 0.01),
+        lambda p: nn.Lamb(p, 0.01),
+        lambda p: nn.AdamWeightDecay(p, nn.cosine_decay_lr(1e-3, 1e-2, 8, 8, 1), weight_decay=0.1),
+        lambda p: nn.SGD(p, 0.1, weight_decay=0.01),
+    ],
+    ids=["Adam", "Lamb", "AdamWeightDecay", "SGD"],
+)
+def test_optimizers(optimizer):
+    check(Perceptron, random(8, 6), LABELS, optimizer=optimizer)
+
+
+def test_cuts_inside_of_stages():
+    check(Perceptron, random(8, 6), LABELS, meshes=((2,), (3,), (2, 2)), schedules=("1f1b",))
+
+
+class Block(nn.Cell):
+    """Attention and two dense layers."""
+
+    def __init__(self, width: int, drop: float) -> None:
+        super().__init__()
+        self.qkv, self.out = nn.Dense(width, 3 * width), nn.Dense(width, width)
+        self.up, self.down = nn.Dense(width, 2 * width), nn.Dense(2 * width, width)
+        self.norm1, self.norm2 = nn.LayerNorm((width,)), nn.LayerNorm((width,))
+        self.drop = nn.Dropout(p=drop)
+
+    def construct(self, x: Tensor, mask: Tensor) -> Tensor:
+        b, t, w = x.shape
+        q, k, v = self.qkv(self.norm1(x)).reshape(b, t, 3, 2, w // 2).transpose(2, 0, 3, 1, 4)
+        scores = ops.softmax(ops.bmm(q, k.swapaxes(2, 3)) + mask, -1)
+        x = x + self.drop(self.out(ops.bmm(scores, v).transpose(0, 2, 1, 3).reshape(x.shape)))
+        return x + self.down(ops.gelu(self.up(self.norm2(x))))
+
+
+class Words(nn.Cell):
+    """Predicts the next word. `tied`: with the table of the embedding."""
+
+    def __init__(self, tied: bool = False, drop: float = 0.0, mark: bool = False) -> None:
+        super().__init__()
+        self.table = nn.Embedding(11, 8)
+        self.blocks = nn.CellList([Block(8, drop), Block(8, drop)])
+        self.tied = tied
+        if not tied:
+            self.head = nn.Dense(8, 11, has_bias=False)
+        if mark:
+            self.table.pipeline_stage = 0
+            for number, block in enumerate(self.blocks):
+                block.pipeline_stage = number
+
+    def construct(self, words: Tensor, following: Tensor) -> Tensor:
+        mask = ops.triu(ops.full((words.shape[1], words.shape[1]), -1e9), 1)
+        x = self.table(words)
+        for block in self.blocks:
+            x = block(x, mask)
+        x = ops.matmul(x, self.table.embedding_table.T) if self.tied else self.head(x)
+        return ops.cross_entropy(x.reshape(-1, 11), following.reshape(-1))
+
+
+WORDS = np.random.default_rng(5).integers(0, 11, (2, 4, 6)).astype(np.int32)
+
+
+@pytest.mark.parametrize("mark", [False, True])
+@pytest.mark.parametrize("tied", [False, True])
+def test_a_transformer_with_a_table_of_one_stage_or_of_two(tied, mark):
+    check(lambda: Words(tied, mark=mark), *WORDS)
+
+
+def test_a_transformer_that_is_cut_both_ways():
+    check(lambda: Words(True), *WORDS, meshes=((2,),), parts=2)
+
+
+def test_dropout_draws_what_it_draws_in_one_process():
+    check(lambda: Words(drop=0.3), *WORDS)
+
+
+def test_a_norm_of_all_gradients():
+    class Clipped(nn.TrainOneStepCell):
+        def construct(self, *inputs: Any) -> Any:
+            loss = self.network(*inputs)
+            grads = self.grad_no_sens(self.network, self.weights)(*inputs)
+            self.optimizer(ops.clip_by_global_norm(grads, 0.1))
+            return loss
+
+    class Clip(Run):
+        def __init__(self, *args: Any) -> None:
+            super().__init__(*args)
+            self.step = Clipped(self.loss, self.optimizer).set_train()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(globals(), "Run", Clip)
+        check(Perceptron, random(8, 6), LABELS)
+
+
+def test_norms_of_batches_keep_their_means():
+    class Norm(nn.Cell):
+        def __init__(self) -> None:
+            super().__init__()
+            self.first, self.norm, self.last = nn.Dense(6, 8), nn.BatchNorm1d(8), nn.Dense(8, 3)
+            self.loss = nn.MSELoss()
+
+        def construct(self, x: Tensor, y: Tensor) -> Tensor:
+            return self.loss(self.last(ops.relu(self.norm(self.first(x)))), y)
+
+    check(Norm, random(8, 6), random(8, 3), parts=2)
+
+
+def test_branches_that_tensors_decide():
+    class Branch(Perceptron):
+        def construct(self, x: Tensor, y: Tensor) -> Tensor:
+            x = self.layers[1](self.layers[0](x))
+            if x.sum() > 0:
+                x = self.layers[2](x) * 2
+            else:
+                x = self.layers[2](-x)
+            return self.loss(self.layers[3](x), y)
+
+    check(Branch, random(8, 6), LABELS, parts=2)
+
+
+def test_skips_over_stages():
+    class Skip(Perceptron):
+        def construct(self, x: Tensor, y: Tensor) -> Tensor:
+            a = ops.tanh(self.layers[0](x))
+            c = self.layers[2](self.layers[1](a))
+            return self.loss(self.layers[3](c) + a[:, :3] + x[:, 3:], y)
+
+    check(lambda: Skip((0, 1, 2, 3)), random(8, 6), LABELS, stages=4)
+
+
+def refused(make: Callable[[], nn.Cell], stages: int = 2) -> str:
+    with pytest.raises(ValueError, match=r"For 'pipeline_stages?'") as caught:
+        check(make, random(8, 6), LABELS, stages=stages)
+    return str(caught.value)
+
+
+def test_what_does_not_fit_is_refused():
+    text = refused(lambda: Perceptron((0, 1, 0, 1)))
+    assert "the cell 'layers.2' (Parameter 'layers.2.weight') is marked with 0" in text
+    assert "uses what stage 1 has made" in text
+    assert "mark it with 1 or later" in text
+    text = refused(lambda: Perceptron((0, 2, 2, 2)))
+    assert "must be in [0, 2)" in text
+    assert "layers.1" in text
+    assert "none is marked with 1" in refused(lambda: Perceptron((0, 0, 0, 0)))
+    assert "at least as many cells with Parameters as stages, 5, but it has 4" in refused(
+        Perceptron, 5
+    )
+
+
+def test_the_batch_must_have_the_parts():
+    with pytest.raises(ValueError, match=r"For 'PipelineCell', the first size .* a multiple of 3"):
+        check(Perceptron, random(8, 6), LABELS, parts=3)
+
+
+def test_marks_of_cells_inside_count_more():
+    net = nn.SequentialCell(nn.Dense(2, 2), nn.Dense(2, 2))
+    net[1].pipeline_stage = 1
+    net.pipeline_stage = 0
+    assert marks(net) == {"0.weight": 0, "0.bias": 0, "1.weight": 1, "1.bias": 1}
+    net[0].pipeline_stage = 2
+    assert marks(net)["0.weight"] == 2
+    weight = Parameter(Tensor([1.0]), name="w")
+    assert weight.pipeline_stage_mark is None
+    weight.add_pipeline_stage(3)
+    weight.add_pipeline_stage(1)
+    assert weight.pipeline_stage_mark == 1
