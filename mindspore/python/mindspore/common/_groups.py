@@ -100,6 +100,11 @@ def _leave_at_the_end() -> None:
     atexit.register(leave)
 
 
+def world() -> tuple[int, int, int, int]:
+    """Rank and size of all processes together, and the same of those of this host."""
+    return _world
+
+
 def world_rank() -> int:
     """The number of this process."""
     return _world.rank

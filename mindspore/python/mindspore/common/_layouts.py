@@ -178,7 +178,7 @@ def mesh_of(devices: int, layouts: Sequence[Layout] = ()) -> Mesh:
     sizes: list[int] = []
     for smaller, larger in itertools.pairwise(strides):
         sizes = primes(larger // smaller) + sizes
-    return _named(sizes, given[0])
+    return named_axes(sizes, given[0])
 
 
 def _strides(axes: Sequence[tuple[str, int]]) -> list[int]:
@@ -189,16 +189,23 @@ def _strides(axes: Sequence[tuple[str, int]]) -> list[int]:
     return strides
 
 
-def _named(sizes: list[int], axes: Sequence[tuple[str, int]]) -> Mesh:
-    """Names for axes that the given axes are made of: theirs, with a number where one is made of several."""
+def named_axes(sizes: list[int], axes: Sequence[tuple[str, int]]) -> Mesh:
+    """Names for axes that the given axes are made of: theirs, with a number where one is made of several, that is no name of another."""
     names: list[tuple[str, int]] = []
+    taken = {name for name, _ in axes}
     rest = list(sizes)
     for name, size in axes:
         parts: list[int] = []
         while math.prod(parts) < size:
             parts.append(rest.pop(0))
-        numbered = len(parts) > 1
-        names += [(f"{name}_{i}" if numbered else name, part) for i, part in enumerate(parts)]
+        if len(parts) == 1:
+            names.append((name, parts[0]))
+            continue
+        joint = "_"
+        while any(f"{name}{joint}{i}" in taken for i in range(len(parts))):
+            joint += "_"
+        names += [(f"{name}{joint}{i}", part) for i, part in enumerate(parts)]
+        taken |= {axis for axis, _ in names}
     return tuple(names)
 
 
@@ -376,6 +383,7 @@ __all__ = [
     "cuts_text",
     "layout_text",
     "mesh_of",
+    "named_axes",
     "primes",
     "rule_texts",
     "text_of",

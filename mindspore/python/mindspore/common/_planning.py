@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mindspore import _core, context, log
-from mindspore.common import _layouts, _plan_files
+from mindspore.common import _groups, _layouts, _links, _plan_files
 from mindspore.common._layouts import Layout, Mesh
 
 _MODES = {
@@ -112,12 +112,11 @@ def parameter_pins(parameters: Sequence[Any], axes: Mesh) -> dict[str, str]:
 class Planning:
     """The settings of one compilation. `whole`: its arguments are the same in all processes."""
 
-    device: dict[
-        str, float
-    ] = {}  # what one device does in a second; what is not said: as on a host
-
     def __init__(self, whole: bool = False) -> None:
-        self.mesh: Any = mesh()
+        self.mesh: Mesh = mesh()
+        # With what links take, and what one device does in a second; what is not said: as on a host.
+        self.axes: tuple[_links.Axis, ...] = ()
+        self.device: dict[str, float] = {}
         self.rank, self.mode = rank(), mode()
         self.data: Any = _FULL if whole else data()
         self.inputs: dict[int, str] = {}
@@ -151,18 +150,16 @@ class Planning:
         return cuts, _layouts.cuts_text(owner, cuts, self.mesh)
 
     def written(self, graph: Any) -> None:
-        """What is asked for of the plan is written."""
+        """What is asked for of the plan is written, and what it has to say is said once, by the first process."""
         _plan_files.write(graph, self.mesh, self.rank)
+        for text in graph.layouts["warnings"] if self.rank == 0 else ():
+            log.warn_once(f"plan {text}", text)
 
     @contextlib.contextmanager
     def told(self, parameters: Sequence[Any]) -> Iterator[None]:
-        """The core knows the settings, for what is compiled inside: by one thread at a time."""
-        with _telling:
-            yield from self._told(parameters)
-
-    def _told(self, parameters: Sequence[Any]) -> Iterator[None]:
+        """The core knows the settings, for what this thread compiles inside."""
         _core.set_parallel(
-            self.mesh,
+            self.axes or _links.axes_with_links(self.mesh, _links.UNKNOWN),
             self.rank,
             mode=self.mode,
             inputs=self.inputs,
@@ -174,9 +171,6 @@ class Planning:
             yield
         finally:
             _core.set_parallel(None)
-
-
-_telling = threading.RLock()
 
 
 class _Tracing(threading.local):
@@ -204,8 +198,15 @@ def tracing(planning: Planning | None) -> Iterator[None]:
 
 
 def current(whole: bool = False) -> Planning | None:
-    """The settings of a compilation that begins now; None: it is not divided."""
-    return Planning(whole) if on() else None
+    """The settings of a compilation that begins now, in all processes; None: it is not divided."""
+    if not on():
+        return None
+    planning = Planning(whole)
+    if _groups.world_size() == devices():
+        made = _links.machine()
+        planning.axes = _links.axes_with_links(planning.mesh, made)
+        planning.device = made.device
+    return planning
 
 
 def key() -> tuple:

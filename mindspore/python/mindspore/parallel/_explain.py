@@ -56,7 +56,7 @@ def explain(
         devices: How many processes; None: those of the context.
         mode: "auto" or "dynamic_programming", the exact search; "recursive_programming"; "sharding_propagation"; "semi_auto";
             "data_parallel". None: that of the context, or "auto".
-        topology: The machine: "fabric", "pcie4", "cpu", a file or a dict, see dry_run; None: "cpu".
+        topology: The machine: "fabric", "pcie4", "cpu", "measured", a file or a dict, see dry_run; None: "cpu".
     """
     return _planned("explain", network, inputs, devices, mode, topology or "cpu")
 
@@ -68,13 +68,15 @@ def dry_run(
     topology: Any = "fabric",
     mode: str | None = None,
 ) -> Explanation:
-    """What a step would take on a machine that is not here: time by part, and what lies on each device.
+    """What a step would take on a machine that is not here: time by part, the longest chain of what waits for each other, and what lies
+    on each device.
 
     Args:
         network, inputs, mode: As for explain.
         devices: How many devices the machine has.
         topology: "fabric": hosts of 8 devices with links of their own, and cards of 200 Gb/s between hosts; "pcie4": devices on PCIe;
-            "cpu": processes of one host; a JSON file or dict: {"axes": [["host", 4, 2e-5, 4e-11], ["device", 8, 6e-6, 5e-12]], "device":
+            "cpu": processes of one host; "measured": as this process computes, and as collectives take of the processes that have come
+            together, which all must call this; a JSON file or dict: {"axes": [["host", 4, 2e-5, 4e-11], ["device", 8, 6e-6, 5e-12]], "device":
             {"flops": 1.5e14, "bytes": 1.5e12, "launch": 4e-6, "memory": 34359738368}}, of each axis the seconds for a message and a byte.
     """
     return _planned("dry_run", network, inputs, devices, mode, topology)
@@ -98,7 +100,8 @@ def _planned(
     if mode is not None and mode not in _MODES:
         raise ValueError(f"For '{owner}', 'mode' must be one of {list(_MODES)}, but got {mode!r}.")
     planning = _planning.Planning(whole=True)
-    planning.mesh, planning.device = _topology.axes_of(count, topology)
+    planning.axes, planning.device = _topology.axes_of(count, topology)
+    planning.mesh = tuple((name, size) for name, size, _, _ in planning.axes)
     planning.rank = 0
     if mode is not None or not context.planned():
         planning.mode = _MODES[mode or "auto"]

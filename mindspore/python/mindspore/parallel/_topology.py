@@ -5,45 +5,25 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from mindspore.common import _layouts, _planning
-
-Axis = tuple[str, int, float, float]  # name, size, seconds for each message, seconds for each byte
-
-
-class Link(NamedTuple):
-    """What a collective between neighbours takes."""
-
-    alpha: float  # seconds for each message
-    beta: float  # seconds for each byte
-
+from mindspore.common import _layouts, _links, _planning
+from mindspore.common._links import HOST, MEMORY, Axis, Link, Machine
 
 FABRIC = Link(6e-6, 1 / 200e9)  # between devices of one host with links of their own
 PCIE4 = Link(1.2e-5, 1 / 22e9)
 ROCE = Link(2.2e-5, 1 / 22e9)  # a card of 200 Gb/s for each device
-MEMORY = Link(3e-6, 1 / 8e9)  # processes of one host, through its memory
 
-# One accelerator with tensor cores in half precision, and a few cores of a host.
+# One accelerator with tensor cores in half precision.
 _ACCELERATOR = {"flops": 1.5e14, "bytes": 1.5e12, "launch": 4e-6, "memory": 32 << 30}
-_HOST = {"flops": 1e11, "bytes": 2e10, "launch": 2e-6, "memory": 0}
 
 
-class Topology(NamedTuple):
-    """A kind of machine."""
-
-    inner: Link  # within a host
-    outer: Link  # between hosts
-    host: int  # devices of a host
-    device: dict[str, Any]
-
-
-PRESETS: dict[str, Topology] = {
-    "fabric": Topology(FABRIC, ROCE, 8, _ACCELERATOR),
-    "pcie4": Topology(PCIE4, ROCE, 8, _ACCELERATOR),
-    "cpu": Topology(MEMORY, ROCE, 1 << 20, _HOST),
+PRESETS: dict[str, Machine] = {
+    "fabric": Machine(FABRIC, ROCE, 8, _ACCELERATOR),
+    "pcie4": Machine(PCIE4, ROCE, 8, _ACCELERATOR),
+    "cpu": Machine(MEMORY, ROCE, 1 << 20, HOST),
 }
+MEASURED = "measured"  # this machine, as the processes find it that have come together
 
 
 def axes_of(devices: int, topology: Any) -> tuple[tuple[Axis, ...], dict[str, Any]]:
@@ -51,17 +31,20 @@ def axes_of(devices: int, topology: Any) -> tuple[tuple[Axis, ...], dict[str, An
 
     Args:
         devices: How many there are.
-        topology: The name of a preset, a file, or a dict with "axes", [name, size, seconds for each message, seconds for each byte] of
+        topology: The name of a preset, "measured", a file, or a dict with "axes", [name, size, seconds for each message, seconds for each byte] of
             each from the outermost on, and perhaps "device" with "flops", "bytes", "launch" and "memory".
     """
     if isinstance(topology, str) and topology in PRESETS:
-        return _of_preset(devices, PRESETS[topology])
+        return _of_machine(devices, PRESETS[topology])
+    if topology == MEASURED:
+        return _of_machine(devices, _links.machine())
     given = _read(topology) if isinstance(topology, (str, os.PathLike)) else topology
     if not isinstance(given, dict) or not isinstance(given.get("axes"), (list, tuple)):
         raise TypeError(
-            f"For 'topology', the value must be one of {list(PRESETS)}, a file, or a dict with 'axes', but got {given!r:.100}."
+            f"For 'topology', the value must be one of {[*PRESETS, MEASURED]}, a file, or a dict with 'axes', but got {given!r:.100}."
         )
-    axes: list[Axis] = []
+    axes: list[tuple[str, int]] = []
+    links: list[Link] = []
     for axis in given["axes"]:
         if not isinstance(axis, (list, tuple)) or len(axis) != 4:
             raise ValueError(
@@ -72,13 +55,15 @@ def axes_of(devices: int, topology: Any) -> tuple[tuple[Axis, ...], dict[str, An
             raise ValueError(
                 f"For 'topology', an axis must have a name and a size of at least 1, but got {axis!r}."
             )
-        axes += _split(name, size, Link(float(alpha), float(beta)))
-    count = math.prod(axis[1] for axis in axes)
+        axes.append((name, size))
+        links += [Link(float(alpha), float(beta))] * len(_layouts.primes(size))
+    count = math.prod(size for _, size in axes)
     if count != devices:
         raise ValueError(
             f"For 'topology', the sizes of the axes must multiply to {devices}, the number of devices, but got {count}."
         )
-    return tuple(axes), {**_HOST, **dict(given.get("device", {}))}
+    parts = _layouts.named_axes([p for _, size in axes for p in _layouts.primes(size)], axes)
+    return tuple((*part, *link) for part, link in zip(parts, links, strict=True)), {**HOST, **dict(given.get("device", {}))}
 
 
 def _read(path: Any) -> Any:
@@ -87,30 +72,16 @@ def _read(path: Any) -> Any:
             return json.load(file)
     except FileNotFoundError:
         raise ValueError(
-            f"For 'topology', the value must be one of {list(PRESETS)} or a file, but there is no '{path}'."
+            f"For 'topology', the value must be one of {[*PRESETS, MEASURED]} or a file, but there is no '{path}'."
         ) from None
     except ValueError as error:
         raise ValueError(f"For 'topology', the file '{path}' must be JSON text: {error}.") from None
 
 
-def _of_preset(devices: int, preset: Topology) -> tuple[tuple[Axis, ...], dict[str, Any]]:
-    inner = math.gcd(devices, preset.host) if devices > preset.host else devices
-    strides = 1
-    axes: list[Axis] = []
-    for name, size in reversed(_planning.mesh_for(devices)):
-        strides *= size
-        link = preset.inner if strides <= inner else preset.outer
-        axes.insert(0, (name, size, link.alpha, link.beta))
-    return tuple(axes), dict(preset.device)
-
-
-def _split(name: str, size: int, link: Link) -> Sequence[Axis]:
-    parts = _layouts.primes(size)
-    numbered = len(parts) > 1
-    return [
-        (f"{name}_{i}" if numbered else name, part, link.alpha, link.beta)
-        for i, part in enumerate(parts)
-    ]
+def _of_machine(devices: int, machine: Machine) -> tuple[tuple[Axis, ...], dict[str, Any]]:
+    inner = math.gcd(devices, machine.host) if devices > machine.host else devices
+    axes = _links.axes_with_links(_planning.mesh_for(devices), machine._replace(host=inner))
+    return axes, dict(machine.device)
 
 
 __all__ = ["PRESETS", "axes_of"]
