@@ -113,7 +113,10 @@ TEST(Whole, ConvolutionsSayWhy) {
   Network n;
   std::string x = n.Data("x", "Float32[1, 1, 1024, 512]");
   std::string w = n.Parameter("w", "Float32[1, 1, 3, 3]");
-  x = n.Op("Conv2D({}, {}, out_channel=1, kernel_size=[3, 3], pad_mode=\"same\")", x, w);
+  x = n.Op(
+      "Conv2D({}, {}, out_channel=1, kernel_size=[3, 3], pad_mode=\"same\", pad=[0, 0, 0, 0], "
+      "stride=[1, 1], dilation=[1, 1])",
+      x, w);
   auto module = n.Step(n.Op("ReduceMean({}, axis=[], keep_dims=false)", x));
   PlanOptions options = OptionsFor(*module, MeshOf({2}));
   options.alternatives = true;
