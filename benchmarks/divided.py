@@ -92,7 +92,11 @@ def case(name: str) -> tuple[Any, tuple[np.ndarray, ...], list[str]]:
             x = x + self.o(mixed.transpose(0, 2, 1, 3).reshape(x.shape))
             return x + self.down(ops.relu(self.up(x)))
 
-    return Error(Attention()), (floats(8, 64, 256), floats(8, 64, 256)), ["up.weight", "down.weight"]
+    return (
+        Error(Attention()),
+        (floats(8, 64, 256), floats(8, 64, 256)),
+        ["up.weight", "down.weight"],
+    )
 
 
 def transformer() -> tuple[Any, tuple[np.ndarray, ...]]:
@@ -176,7 +180,11 @@ def inside(what: str, name: str) -> None:
 
     init()
     ms.set_context(mode=ms.GRAPH_MODE)
-    divided = {"parallel_mode": "auto_parallel", "search_mode": "dynamic_programming", "full_batch": True}
+    divided = {
+        "parallel_mode": "auto_parallel",
+        "search_mode": "dynamic_programming",
+        "full_batch": True,
+    }
     if what == "alone":
         print("found", get_rank(), json.dumps(timed(*transformer())[0]), flush=True)
         return
@@ -226,7 +234,9 @@ def model(rounds: int) -> bool:
         print(f"{name}: the plan of the search {took['search'] * 1e3:.2f} ms, modelled {off['search']:+.0%}; of {len(rows)} plans half are "
               f"within {middle:.0%}; best modelled '{chosen}' is {worse:.0%} over the best", flush=True)  # fmt: skip
         for plan in rows:
-            print(f"    {plan:16} {took[plan] * 1e3:8.2f} ms  modelled {said[plan] * 1e3:8.2f} ms {off[plan]:+.0%}")
+            print(
+                f"    {plan:16} {took[plan] * 1e3:8.2f} ms  modelled {said[plan] * 1e3:8.2f} ms {off[plan]:+.0%}"
+            )
     return within
 
 

@@ -110,7 +110,7 @@ def line_of(text: str) -> str:
 def test_lines_are_those_of_the_user():
     with no_init_parameters():
         net = Net(256)
-    plan = explain(net, Tensor(shape=(1024, 256), dtype=ms.float32), devices=2)
+    plan = explain(net, Tensor(shape=(2048, 256), dtype=ms.float32), devices=2)
     nodes = plan.data["nodes"]
     (product,) = [n for n in nodes if n["op"] in ("MatMul", "Dense")]
     assert product["line"] == line_of("# the " + "dense line")

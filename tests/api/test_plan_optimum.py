@@ -96,7 +96,9 @@ def least(model: tuple) -> float:
     return float(found.fun) / scale
 
 
-@pytest.mark.parametrize(("devices", "batch"), [(2, 8), (4, 2), pytest.param(4, 64, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("devices", "batch"), [(2, 8), (4, 2), pytest.param(4, 64, marks=pytest.mark.slow)]
+)
 def test_the_plan_of_a_gpt_is_the_optimum(devices, batch, monkeypatch):
     with no_init_parameters():
         net = Gpt()

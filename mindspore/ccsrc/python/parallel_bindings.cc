@@ -246,7 +246,8 @@ namespace {
 
 struct Planned {};  // leaves the passes when the plan is made
 
-// What the search minimised last, as lists: of each variable a vector, and (from, to, table) of pairs.
+// What the search minimised last, as lists: of each variable a vector, and (from, to, table) of
+// pairs.
 struct ShownModel {
   std::vector<std::vector<float>> own;
   std::vector<std::tuple<int, int, int>> pairs;

@@ -92,7 +92,8 @@ std::string NodeJson(const ExplainedNode& n) {
       R"("inputs": {}, "outputs": {}, )"
       R"("compute_seconds": {}, "communication_seconds": {}, "moves": {}, "alternatives": {}}})",
       Quoted(n.graph), Quoted(n.line), Quoted(n.layer), Quoted(n.op), Quoted(n.cut),
-      Quoted(n.whole), JsonList(n.inputs, Quoted), JsonList(n.outputs, Quoted), n.compute_seconds, n.communication_seconds,
+      Quoted(n.whole), JsonList(n.inputs, Quoted), JsonList(n.outputs, Quoted), n.compute_seconds,
+      n.communication_seconds,
       JsonList(n.moves,
                [](const ExplainedMove& m) {
                  return fmt::format(
@@ -118,10 +119,10 @@ std::string PartsText(const Explanation& e) {
       Time(e.critical.seconds), Time(e.critical.compute_seconds),
       Time(e.critical.communication_seconds));
   for (const ExplainedStage& s : e.longest)
-    text += fmt::format("  {:<20} {:<16} {:<24} {}\n", s.line, s.op,
-                        std::string(s.moves ? "communicates" : "computes") +
-                            (s.back ? " backward" : ""),
-                        Time(s.seconds));
+    text += fmt::format(
+        "  {:<20} {:<16} {:<24} {}\n", s.line, s.op,
+        std::string(s.moves ? "communicates" : "computes") + (s.back ? " backward" : ""),
+        Time(s.seconds));
   return text;
 }
 

@@ -22,7 +22,7 @@ struct ExplainedAlternative {
 struct ExplainedNode {
   // The user's line, and that of the layer of the package that it called, if it did.
   std::string graph, line, layer, op, cut;
-  std::string whole;  // what keeps it from being cut
+  std::string whole;                         // what keeps it from being cut
   std::vector<std::string> inputs, outputs;  // layouts
   std::vector<ExplainedMove> moves;          // of its inputs, forward
   double compute_seconds = 0;

@@ -18,7 +18,8 @@ bool OfOneOp(const Node& hint) { return Text(hint, "strategy").find('#') != std:
 // "For 'Dense.shard' at net.py:14": whoever said it.
 std::string ForOwner(const Node& hint) {
   const std::string& strategy = Text(hint, "strategy");
-  std::string owner = strategy.substr(0, strategy.find('#')), where = ShortSpan(UsersSpan(hint.span));
+  std::string owner = strategy.substr(0, strategy.find('#')),
+              where = ShortSpan(UsersSpan(hint.span));
   return fmt::format("For '{}'{}", owner.empty() ? "ShardHint" : owner,
                      where.empty() ? "" : " at " + where);
 }

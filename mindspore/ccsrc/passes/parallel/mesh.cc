@@ -51,10 +51,9 @@ std::vector<int64_t> Mesh::Members(int64_t rank, const AxisList& along) const {
 }
 
 bool SameAxes(const Mesh& a, const Mesh& b) {
-  return std::equal(a.axes.begin(), a.axes.end(), b.axes.begin(), b.axes.end(),
-                    [](const MeshAxis& x, const MeshAxis& y) {
-                      return x.name == y.name && x.size == y.size;
-                    });
+  return std::equal(
+      a.axes.begin(), a.axes.end(), b.axes.begin(), b.axes.end(),
+      [](const MeshAxis& x, const MeshAxis& y) { return x.name == y.name && x.size == y.size; });
 }
 
 std::string AxesText(const AxisList& axes, const Mesh& mesh) {

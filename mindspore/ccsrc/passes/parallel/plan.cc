@@ -87,8 +87,7 @@ class Writer {
     return plan;
   }
   const ComputeKind& KindOf(int variable) const {
-    return static_cast<const ComputeKind&>(
-        *problem_.variables[static_cast<size_t>(variable)].kind);
+    return static_cast<const ComputeKind&>(*problem_.variables[static_cast<size_t>(variable)].kind);
   }
   static bool Alike(const NodePlan& plan) {
     return std::all_of(plan.factor_of_axis.begin(), plan.factor_of_axis.end(),
@@ -106,8 +105,8 @@ class Writer {
       std::string why = KindOf(variable).WhyWhole();
       if (why.empty()) continue;
       warned_.insert(node->op);
-      plan_.warnings.push_back(fmt::format("{}, each device computes all of {}: {}.",
-                                           ForNode(*node), *largest, why));
+      plan_.warnings.push_back(
+          fmt::format("{}, each device computes all of {}: {}.", ForNode(*node), *largest, why));
     }
   }
   // Of what is over the size of which something is said; null: nothing is.
@@ -280,7 +279,8 @@ class Writer {
     std::vector<Timeline::Move> moves;
     for (size_t i = 0; i < problem_.links.size(); ++i) {
       Link link = problem_.links[i];
-      double both = tables.Seconds(link, Chosen(choices, link.from), 0, Chosen(choices, link.to), 0);
+      double both =
+          tables.Seconds(link, Chosen(choices, link.from), 0, Chosen(choices, link.to), 0);
       link.back = false;
       double there =
           tables.Seconds(link, Chosen(choices, link.from), 0, Chosen(choices, link.to), 0);

@@ -28,8 +28,8 @@ struct NodePlan {
   // differ from the above along axes where a value is alike: there the gradient of an input may be
   // a partial sum. The way back along a link is the path from the reader's to the maker's.
   std::vector<Layout> input_gradients, output_gradients;
-  double compute_seconds = 0;             // forward and backward
-  double communication_seconds = 0;       // of its inputs, there and back
+  double compute_seconds = 0;        // forward and backward
+  double communication_seconds = 0;  // of its inputs, there and back
   // The best few, where they were asked for, and what keeps it from being cut where nothing is.
   std::vector<Alternative> alternatives;
   std::string whole;

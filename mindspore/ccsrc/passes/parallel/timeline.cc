@@ -74,12 +74,14 @@ void Timeline::Forward(const Work& work) {
         std::vector<int> origin;
         Collect(problem_.links[At(before.link)].from, &origin);
         made.push_back(before.there > 0 ? Moved(before, false, origin)
-                                        : origin.empty() ? -1 : origin.back());
+                       : origin.empty() ? -1
+                                        : origin.back());
       }
       made_[At(link.from)] = made;
     }
     // Gradients that Parameters have got, for what updates them.
-    if (work.late) made.insert(made.end(), came_[At(link.from)].begin(), came_[At(link.from)].end());
+    if (work.late)
+      made.insert(made.end(), came_[At(link.from)].begin(), came_[At(link.from)].end());
     if (move.there > 0)
       ready.push_back(Moved(move, false, made));
     else

@@ -39,7 +39,7 @@ class Timeline {
   void Collect(int variable, std::vector<int>* tasks) const;
 
   const Problem& problem_;
-  std::vector<std::vector<Move>> in_, out_;   // by variable
+  std::vector<std::vector<Move>> in_, out_;    // by variable
   std::vector<std::vector<int>> made_, came_;  // tasks: of its value, of its gradient
   std::vector<Task> tasks_;
   int last_[2] = {-1, -1};  // of computing and of moving

@@ -63,7 +63,10 @@ def axes_of(devices: int, topology: Any) -> tuple[tuple[Axis, ...], dict[str, An
             f"For 'topology', the sizes of the axes must multiply to {devices}, the number of devices, but got {count}."
         )
     parts = _layouts.named_axes([p for _, size in axes for p in _layouts.primes(size)], axes)
-    return tuple((*part, *link) for part, link in zip(parts, links, strict=True)), {**HOST, **dict(given.get("device", {}))}
+    return tuple((*part, *link) for part, link in zip(parts, links, strict=True)), {
+        **HOST,
+        **dict(given.get("device", {})),
+    }
 
 
 def _read(path: Any) -> Any:

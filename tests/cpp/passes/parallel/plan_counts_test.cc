@@ -1,5 +1,5 @@
-// What a plan says of itself: how often graphs run, what no plan can do without, what is not cut and
-// why, and where the time goes.
+// What a plan says of itself: how often graphs run, what no plan can do without, what is not cut
+// and why, and where the time goes.
 #include "passes/parallel/callees.h"
 #include "passes/parallel/explain.h"
 #include "passes/parallel/networks.h"

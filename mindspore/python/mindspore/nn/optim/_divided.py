@@ -104,7 +104,9 @@ def _part(parameter: Parameter, wished: _Wish) -> Parameter:
 
 
 class _Building(threading.local):
-    inner = False  # an optimizer of rows is being made by this thread, which is not to be divided again
+    inner = (
+        False  # an optimizer of rows is being made by this thread, which is not to be divided again
+    )
 
 
 _building = _Building()
