@@ -171,7 +171,8 @@ std::string ToText(const Explanation& e) {
       "a step on {} devices: {}, of it {} computing and {} communicating; {}\n"
       "a device keeps {} of Parameters, {} of activations; its largest value is {}\n",
       e.devices, Time(e.seconds), Time(e.compute_seconds), Time(e.communication_seconds),
-      e.exact ? "no plan takes less" : fmt::format("no plan takes less than {}", Time(e.bound)),
+      e.exact ? "no plan on these axes takes less"
+              : fmt::format("no plan on these axes takes less than {}", Time(e.bound)),
       Size(e.memory.parameters), Size(e.memory.activations), Size(e.memory.largest));
   text += PartsText(e);
   for (const auto& [name, layout] : e.parameters) text += fmt::format("  {} {}\n", name, layout);

@@ -63,7 +63,9 @@ ComputeKind::ComputeKind(const Node& node, const NodeFacts& facts, const Device&
   for (const Var& v : node.inputs) inputs_.push_back(v.type());
   bool tensors =
       std::all_of(inputs_.begin(), inputs_.end(), [](const Type& t) { return t.is_tensor(); });
-  bool outside = node.op->effect == Effect::kIo || node.op->effect == Effect::kComm;
+  // What only has its input computed (Require) is where that is.
+  bool outside =
+      (node.op->effect == Effect::kIo && !node.op->view) || node.op->effect == Effect::kComm;
   static const Attrs kNone;
   if (tensors && !node.op->structural && !outside)
     rule_ = ShardRuleOf(*node.op, inputs_, node.attrs ? *node.attrs : kNone);

@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 Mesh = tuple[tuple[str, int], ...]  # (name, size) of each axis, the outermost first
@@ -165,9 +165,41 @@ def primes(number: int) -> list[int]:
     return found
 
 
-def mesh_of(devices: int, layouts: Sequence[Layout] = ()) -> Mesh:
-    """The devices as axes of prime sizes, of which every axis of these layouts is made. The names are those of the first layout."""
-    given = [layout.devices for layout in layouts] or [(("d", devices),)]
+_FEW, _MANY = 3, 6  # axes: so many are searched all together, and one after the other in seconds
+
+
+def parts_of(
+    sizes: Sequence[int], cuts: Collection[int] = (), coarse: bool = False
+) -> list[list[int]]:
+    """The sizes that axes are made of, of each the outermost first: its prime factors, or, where all together would be too many to be
+    searched, about the fourth root of all devices; `coarse`: about the cube root, so that there are few.
+
+    `cuts`: into how many parts something is to be cut, which must stay possible.
+    """
+    exact = [primes(size) for size in sizes]
+    if sum(map(len, exact)) <= (_FEW if coarse else _MANY):
+        return exact
+    least = math.prod(sizes) ** (1 / 3 if coarse else 1 / 4) - 1e-9
+    joined: list[list[int]] = []
+    for factors in exact:
+        parts: list[int] = []
+        for factor in reversed(factors):
+            if not parts or parts[0] >= least:
+                parts.insert(0, factor)
+            else:
+                parts[0] *= factor
+        joined.append(parts)
+    flat = [part for parts in joined for part in parts]
+    able = {math.prod(c) for n in range(len(flat) + 1) for c in itertools.combinations(flat, n)}
+    return joined if able >= set(cuts) else exact
+
+
+def mesh_of(devices: int, layouts: Sequence[Layout] = (), cuts: Collection[int] = ()) -> Mesh:
+    """The devices as axes of prime sizes, of which every axis of these layouts is made. The names are those of the first layout. Without
+    layouts, many devices as fewer axes, in which these cuts can be made."""
+    if not layouts:
+        return named_axes(parts_of([devices], cuts)[0], (("d", devices),))
+    given = [layout.devices for layout in layouts]
     strides = sorted({stride for axes in given for stride in _strides(axes)} | {1, devices})
     for smaller, larger in itertools.pairwise(strides):
         if larger % smaller:
@@ -384,6 +416,7 @@ __all__ = [
     "layout_text",
     "mesh_of",
     "named_axes",
+    "parts_of",
     "primes",
     "rule_texts",
     "text_of",

@@ -21,6 +21,7 @@ _MODES = {
 _FULL, _PARTS = "full_batch", "data_parallel"
 # Layouts that users made, of which the mesh is to have the axes; forgotten with the settings of parallel training.
 _seen: list[Layout] = []
+_cuts: set[int] = set()  # into how many parts users have things cut
 _pinned = 0  # grows with the pins of Parameters
 
 
@@ -46,7 +47,17 @@ def mesh() -> Mesh:
 
 def mesh_for(count: int) -> Mesh:
     """So many devices as axes, of which those of the user's layouts are made."""
-    return _layouts.mesh_of(count, [layout for layout in _seen if _devices_of(layout) == count])
+    return _layouts.mesh_of(count, seen_layouts(count), seen_cuts(count))
+
+
+def seen_layouts(count: int) -> list[Layout]:
+    """Those of the user for so many devices."""
+    return [layout for layout in _seen if _devices_of(layout) == count]
+
+
+def seen_cuts(count: int) -> set[int]:
+    """Into how many parts the user has things cut, where so many devices can do it."""
+    return {cut for cut in _cuts if count % cut == 0}
 
 
 def _devices_of(layout: Layout) -> int:
@@ -60,9 +71,16 @@ def see(layout: Layout) -> None:
         _seen.append(layout)
 
 
+def see_cuts(cuts: Sequence[int]) -> None:
+    """Takes notice of cuts, alike."""
+    if not _core.is_tracing():
+        _cuts.update(cuts)
+
+
 def forget() -> None:
     """Forgets the layouts of the user."""
     _seen.clear()
+    _cuts.clear()
 
 
 context.at_reset(forget)
@@ -79,6 +97,8 @@ def pin_parameter(owner: str, parameter: Any, pin: Any) -> None:
         )
     if isinstance(pin, Layout):
         see(pin)
+    else:
+        see_cuts(pin)
     parameter._shard_pin = pin
     _pinned += 1
 

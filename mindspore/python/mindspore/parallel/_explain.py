@@ -3,12 +3,14 @@ nothing, so that Parameters need no memory."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable
 from typing import Any
 
 from mindspore import context
 from mindspore.common import _planning
+from mindspore.common._links import Axis
 from mindspore.compile.versions import planned
 from mindspore.nn import Cell
 from mindspore.parallel import _topology
@@ -99,15 +101,36 @@ def _planned(
         )
     if mode is not None and mode not in _MODES:
         raise ValueError(f"For '{owner}', 'mode' must be one of {list(_MODES)}, but got {mode!r}.")
+    fine = _topology.axes_of(count, topology)
+    made = _one(network, inputs, mode, *fine)
+    if made.data["exact"] or _mode(mode) != "auto":
+        return made
+    # One axis after the other may end beside the best, which all together do not, but cut less finely.
+    coarse = _topology.axes_of(count, topology, coarse=True)
+    if coarse[0] == fine[0]:
+        return made
+    with contextlib.suppress(ValueError):  # what the program pins may need the finer axes
+        other = _one(network, inputs, mode, *coarse)
+        return min(made, other, key=lambda plan: plan.data["seconds"])
+    return made
+
+
+def _mode(mode: str | None) -> str:
+    return _MODES[mode or "auto"] if mode is not None or not context.planned() else _planning.mode()
+
+
+def _one(
+    network: Any, inputs: tuple, mode: str | None, axes: tuple[Axis, ...], device: dict[str, Any]
+) -> Explanation:
+    """The plan over these axes."""
     planning = _planning.Planning(whole=True)
-    planning.axes, planning.device = _topology.axes_of(count, topology)
-    planning.mesh = tuple((name, size) for name, size, _, _ in planning.axes)
-    planning.rank = 0
-    if mode is not None or not context.planned():
-        planning.mode = _MODES[mode or "auto"]
+    planning.axes, planning.device = axes, device
+    planning.mesh = tuple((name, size) for name, size, _, _ in axes)
+    planning.rank, planning.mode = 0, _mode(mode)
     found = planned.plan(network, inputs, {}, planning)
-    data = found["json"]
-    return Explanation(found["text"], json.loads(data) if isinstance(data, str) else data)
+    data = json.loads(found["json"])
+    data["axes"] = [list(axis) for axis in axes]
+    return Explanation(found["text"], data)
 
 
 __all__ = ["Explanation", "dry_run", "explain"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from mindspore.common import _layouts, _links, _planning
@@ -26,8 +27,11 @@ PRESETS: dict[str, Machine] = {
 MEASURED = "measured"  # this machine, as the processes find it that have come together
 
 
-def axes_of(devices: int, topology: Any) -> tuple[tuple[Axis, ...], dict[str, Any]]:
-    """The axes of so many devices, of prime sizes, and what one device does.
+def axes_of(
+    devices: int, topology: Any, coarse: bool = False
+) -> tuple[tuple[Axis, ...], dict[str, Any]]:
+    """The axes of so many devices, and what one device does. The sizes of axes are prime numbers while there are few; `coarse`: larger
+    ones, so that all are chosen together.
 
     Args:
         devices: How many there are.
@@ -35,9 +39,9 @@ def axes_of(devices: int, topology: Any) -> tuple[tuple[Axis, ...], dict[str, An
             each from the outermost on, and perhaps "device" with "flops", "bytes", "launch" and "memory".
     """
     if isinstance(topology, str) and topology in PRESETS:
-        return _of_machine(devices, PRESETS[topology])
+        return _of_machine(devices, PRESETS[topology], coarse)
     if topology == MEASURED:
-        return _of_machine(devices, _links.machine())
+        return _of_machine(devices, _links.machine(), coarse)
     given = _read(topology) if isinstance(topology, (str, os.PathLike)) else topology
     if not isinstance(given, dict) or not isinstance(given.get("axes"), (list, tuple)):
         raise TypeError(
@@ -56,17 +60,28 @@ def axes_of(devices: int, topology: Any) -> tuple[tuple[Axis, ...], dict[str, An
                 f"For 'topology', an axis must have a name and a size of at least 1, but got {axis!r}."
             )
         axes.append((name, size))
-        links += [Link(float(alpha), float(beta))] * len(_layouts.primes(size))
+        links.append(Link(float(alpha), float(beta)))
     count = math.prod(size for _, size in axes)
     if count != devices:
         raise ValueError(
             f"For 'topology', the sizes of the axes must multiply to {devices}, the number of devices, but got {count}."
         )
-    parts = _layouts.named_axes([p for _, size in axes for p in _layouts.primes(size)], axes)
-    return tuple((*part, *link) for part, link in zip(parts, links, strict=True)), {
-        **HOST,
-        **dict(given.get("device", {})),
-    }
+    return _with_links(axes, links, axes, coarse), {**HOST, **dict(given.get("device", {}))}
+
+
+def _with_links(
+    groups: Sequence[tuple[str, int]],
+    links: Sequence[Link],
+    named: Sequence[tuple[str, int]],
+    coarse: bool,
+) -> tuple[Axis, ...]:
+    """The axes that groups of devices are made of, each with the link of its group, and a name of those."""
+    count = math.prod(size for _, size in groups)
+    parts = _layouts.parts_of([size for _, size in groups], _planning.seen_cuts(count), coarse)
+    sizes = [part for group in parts for part in group]
+    axes = _layouts.named_axes(sizes, named)
+    each = [link for group, link in zip(parts, links) for _ in group]
+    return tuple((*axis, *link) for axis, link in zip(axes, each, strict=True))
 
 
 def _read(path: Any) -> Any:
@@ -81,9 +96,15 @@ def _read(path: Any) -> Any:
         raise ValueError(f"For 'topology', the file '{path}' must be JSON text: {error}.") from None
 
 
-def _of_machine(devices: int, machine: Machine) -> tuple[tuple[Axis, ...], dict[str, Any]]:
+def _of_machine(
+    devices: int, machine: Machine, coarse: bool
+) -> tuple[tuple[Axis, ...], dict[str, Any]]:
     inner = math.gcd(devices, machine.host) if devices > machine.host else devices
-    axes = _links.axes_with_links(_planning.mesh_for(devices), machine._replace(host=inner))
+    if _planning.seen_layouts(devices):
+        mesh = _planning.mesh_for(devices)
+        return _links.axes_with_links(mesh, machine._replace(host=inner)), dict(machine.device)
+    groups = (("", devices // inner), ("", inner))
+    axes = _with_links(groups, (machine.outer, machine.inner), (("d", devices),), coarse)
     return axes, dict(machine.device)
 
 
