@@ -84,3 +84,83 @@ def test_links_of_presets():
     assert [axis[1] for axis in axes] == [2] * 6
     assert [axis[2] for axis in axes] == [_topology.ROCE.alpha] * 3 + [_topology.FABRIC.alpha] * 3
     assert device["memory"] > 0
+
+
+class Net(nn.Cell):
+    """Layers of the package, called from here."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.layers = nn.SequentialCell(nn.Dense(size, size), nn.ReLU())
+        self.conv = nn.Conv2d(1, 1, 3, pad_mode="same")
+
+    def construct(self, x: Tensor) -> Tensor:
+        """Both of them."""
+        y = self.layers(x)  # the dense line
+        return self.conv(y.reshape(1, 1, *y.shape))  # the other line
+
+
+def line_of(text: str) -> str:
+    """The name of this file and the number of the line with this comment."""
+    with open(__file__, encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    return f"test_explain.py:{next(i for i, s in enumerate(lines, 1) if s.endswith(text))}"
+
+
+def test_lines_are_those_of_the_user():
+    with no_init_parameters():
+        net = Net(256)
+    plan = explain(net, Tensor(shape=(2048, 256), dtype=ms.float32), devices=2)
+    nodes = plan.data["nodes"]
+    (product,) = [n for n in nodes if n["op"] in ("MatMul", "Dense")]
+    assert product["line"] == line_of("# the " + "dense line")
+    assert product["layer"].startswith("basic.py:")
+    assert all(n["line"].startswith("test_explain.py:") for n in nodes if n["line"])
+    (conv,) = [n for n in nodes if n["op"] == "Conv2D"]
+    assert conv["line"] == line_of("# the " + "other line")
+    # One sample, one channel: only rows and columns could be cut.
+    assert "'h', 'w' would need rows of the neighbours" in conv["whole_because"]
+    (warning,) = [w for w in plan.data["warnings"] if "Conv2D" in w]
+    assert warning.startswith(f"For 'Conv2D' at {conv['line']}, each device computes all of")
+
+
+def test_a_maximum_with_a_gradient_says_why_it_is_whole():
+    weight = ms.Parameter(ms.ops.ones((1, 512, 1024)), name="weight")
+
+    class Largest(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.weight = weight
+
+        def construct(self, x):
+            return ops.amax(x * self.weight, (0, 1, 2))
+
+    step = nn.TrainOneStepCell(Largest(), nn.SGD([weight], 0.1)).set_train()
+    plan = explain(step, Tensor(shape=(1, 512, 1024), dtype=ms.float32), devices=2)
+    reasons = {n["op"]: n["whole_because"] for n in plan.data["nodes"] if n["whole_because"]}
+    assert any("maximum" in reason for reason in reasons.values()), reasons
+
+
+def test_the_time_of_a_step_by_part():
+    net = network()
+    loss = nn.WithLossCell(net, nn.MSELoss())
+    step = nn.TrainOneStepCell(loss, nn.Momentum(net.trainable_params(), 0.1, 0.9)).set_train()
+    data = dry_run(step, X, X, devices=4).data
+    parts = data["parts"]
+    assert [p["what"] for p in parts[:2]] == ["computing", "computing"]
+    assert [p["backward"] for p in parts[:2]] == [False, True]
+    assert sum(p["seconds"] for p in parts) == pytest.approx(data["seconds"], rel=1e-3)
+    path = data["critical_path"]
+    assert 0 < path["seconds"] <= data["seconds"] * (1 + 1e-3)
+    both = path["compute_seconds"] + path["communication_seconds"]
+    assert both == pytest.approx(path["seconds"], rel=1e-6)
+    assert path["longest"][0]["seconds"] >= path["longest"][-1]["seconds"]
+
+
+def test_what_a_plan_promises_of_others():
+    exact = explain(network(), X, devices=4, mode="dynamic_programming").data
+    assert exact["exact"] and exact["bound"] == pytest.approx(exact["seconds"], rel=1e-4)
+    # More than three axes are chosen one after the other.
+    many = explain(network(), X, devices=64, mode="dynamic_programming").data
+    assert 0 < many["bound"] <= many["seconds"]
+    assert many["exact"] is (many["bound"] >= many["seconds"] * (1 - 1e-5))

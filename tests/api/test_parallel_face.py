@@ -55,6 +55,15 @@ def test_layouts_of_other_axes_are_refused():
         _layouts.layout_text("x", LAYOUT("dp"), _layouts.mesh_of(4))
 
 
+def test_names_of_axes_do_not_meet():
+    layout = Layout((2, 4), ("a_0", "a"))
+    mesh = _layouts.mesh_of(8, [layout])
+    assert mesh == (("a_0", 2), ("a__0", 2), ("a__1", 2))
+    assert _layouts.layout_text("x", layout("a_0", "a"), mesh) == "[a_0, (a__0, a__1)]"
+    later = _layouts.mesh_of(8, [Layout((4, 2), ("a", "a_1"))])
+    assert len({name for name, _ in later}) == 3
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "says"),
     [

@@ -36,8 +36,12 @@ def test_what_cannot_be_divided_is_refused():
     passes("divided_mistakes.py", 2)
 
 
+def test_a_residual_network_with_normalisation():
+    passes("auto.py", 2, "resnet", "semi,dynamic")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("ranks", [2, 3, 4])
 def test_all_networks(ranks):
     modes = MODES if ranks % 2 == 0 else MODES.removeprefix("semi,")  # pins are cuts in two
-    passes("auto.py", ranks, "mlp,lenet,transformer,lstm,wide_deep,loop", modes)
+    passes("auto.py", ranks, "mlp,lenet,transformer,lstm,wide_deep,resnet,loop", modes)

@@ -1,15 +1,35 @@
 // The processes that train together, for mindspore.communication.
 #include <pybind11/stl.h>
 
+#include <chrono>
+
 #include "kernel/joint_sums.h"
 #include "kernel/kernel.h"
 #include "kernel/sample_part.h"
 #include "python/module.h"
+#include "python/world.h"
 
 namespace ms::python {
 namespace py = pybind11;
+namespace {
 
-const char* const kWorld = "world_group";  // one of the names that common/_groups.py gives it
+// The least time of a sum of so many floats over a group, which all members call together.
+double TimeSums(const std::string& name, int64_t count, int repeats) {
+  std::shared_ptr<Group> group = FindGroup(name);
+  std::vector<float> values(static_cast<size_t>(count), 1.0f);
+  double least = 0;
+  for (int i = 0; i <= repeats; ++i) {
+    Exchange call{"a sum that measures the links"};
+    group->Barrier(call);
+    auto begin = std::chrono::steady_clock::now();
+    group->AllReduce(call, values.data(), values.data(), count, DType::kFloat32, Reduction::kMax);
+    std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    if (i == 1 || (i && took.count() < least)) least = took.count();  // the first makes buffers
+  }
+  return least;
+}
+
+}  // namespace
 
 void BindCollectives(py::module_& m) {
   using Free = py::call_guard<py::gil_scoped_release>;  // others are waited for
@@ -42,6 +62,8 @@ void BindCollectives(py::module_& m) {
         return text;
       },
       Free(), py::arg("text"), "The text of rank 0, in all processes.");
+  m.def("time_sums", &TimeSums, Free(), py::arg("group"), py::arg("count"), py::arg("repeats"),
+        "The least seconds of sums of so many floats; all members call it together.");
   m.def(
       "set_bucket_wish",
       [](std::vector<int64_t> ends, int64_t bytes) { SetBucketWish({std::move(ends), bytes}); },

@@ -11,6 +11,7 @@
 #include "python/errors.h"
 #include "python/module.h"
 #include "python/op_call.h"
+#include "python/same_inputs.h"
 #include "python/slices.h"
 #include "python/tensor_object.h"
 #include "python/trace.h"
@@ -71,6 +72,7 @@ class CompiledGraph {
   py::list Run(const py::list& arguments) {
     CheckApart(arguments);
     ms::Memory& memory = executable_->backend().memory();
+    if (executable_->lowered() && !rehearsal_ && same_inputs_.Next()) CheckSame(arguments);
     SliceParameters();
     for (auto [output, input] : updates_) {
       TensorObject* parameter = AsTensor(parameters_[input].ptr());
@@ -149,6 +151,8 @@ class CompiledGraph {
     result["outputs"] = texts(lowered->outputs);
     result["groups"] = groups;
     result["stages"] = lowered->held;
+    result["warnings"] = lowered->plan.warnings;
+    result["seconds"] = lowered->plan.seconds;
     return result;
   }
 
@@ -217,6 +221,21 @@ class CompiledGraph {
     return inputs;
   }
 
+  // What processes are to be given alike.
+  void CheckSame(const py::list& arguments) const {
+    const parallel::Lowered& program = *executable_->lowered();
+    std::vector<GivenInput> given;
+    size_t number = 0;
+    for (size_t i = 0; i < parameters_.size() && number < arguments.size(); ++i) {
+      if (parameters_[i]) continue;
+      PyObject* object = PyList_GET_ITEM(arguments.ptr(), static_cast<Py_ssize_t>(number++));
+      if (program.inputs[i].Pieces(program.mesh) < program.mesh.devices())
+        given.push_back({i, number - 1, HostValueOf(object, "a call of a compiled graph")});
+    }
+    py::gil_scoped_release release;
+    same_inputs_.Check(program, given);
+  }
+
   // Parameters that lie in slices, from their first run on.
   void SliceParameters() const {
     const parallel::Lowered* lowered = executable_->lowered();
@@ -239,7 +258,7 @@ class CompiledGraph {
   // A graph that was compiled before the Parameter was sliced may want other pieces.
   void CheckSlice(size_t i, const Slice& slice) const {
     const parallel::Lowered& lowered = *executable_->lowered();
-    if (slice.mesh == lowered.mesh && slice.layout == lowered.inputs[i] &&
+    if (SameAxes(slice.mesh, lowered.mesh) && slice.layout == lowered.inputs[i] &&
         slice.rank == lowered.rank && (lowered.held.empty() || slice.stage == lowered.held[i]))
       return;
     Throw(ErrorKind::kRuntime,
@@ -338,6 +357,7 @@ class CompiledGraph {
   std::vector<py::object> parameters_;  // by input position; null: an argument
   std::vector<std::pair<int, int>> updates_;
   std::vector<py::object> kept_;  // host functions
+  SameInputs same_inputs_;
   bool gives_functions_ = false;
   std::unordered_set<const TensorObject*> replaced_;  // of the Parameters, by set_data
 };

@@ -2,6 +2,8 @@
 // tensors are made and joined.
 #include <pybind11/stl.h>
 
+#include "ir/users_span.h"
+#include "passes/parallel/eliminate.h"
 #include "passes/parallel/explain.h"
 #include "passes/parallel/pieces.h"
 #include "passes/pipeline.h"
@@ -33,7 +35,8 @@ struct Settings {
     return key;
   }
 };
-std::unique_ptr<const Settings> settings;
+// Of this thread: what others compile meanwhile is not cut.
+thread_local std::unique_ptr<const Settings> settings;
 
 parallel::Mesh MeshFrom(const py::sequence& given) {
   parallel::Mesh mesh;
@@ -244,7 +247,7 @@ std::shared_ptr<const parallel::ParallelOptions> ParallelOptionsFor(Trace& trace
     if (marked != settings->stages.end()) options->pipeline.marks[position] = marked->second;
     const Slice* slice = SliceOf(AsTensor(entry->parameter));
     if (!slice) continue;
-    if (!(slice->mesh == all) || slice->rank != options->RankOfAll()) {
+    if (!SameAxes(slice->mesh, all) || slice->rank != options->RankOfAll()) {
       Throw(ErrorKind::kValue,
             "the Parameter '{}' must lie on the mesh of the program, but it lies in slices on "
             "another one",
@@ -277,13 +280,37 @@ namespace {
 
 struct Planned {};  // leaves the passes when the plan is made
 
+// What the search minimised last, as lists: of each variable a vector, and (from, to, table) of
+// pairs.
+struct ShownModel {
+  std::vector<std::vector<float>> own;
+  std::vector<std::tuple<int, int, int>> pairs;
+  std::map<int, std::tuple<int, int, std::vector<float>>> tables;  // rows, columns, values
+  double cost = 0;
+
+  void Keep(const parallel::CostModel& model, const parallel::TablePool& pool, double found) {
+    *this = {};
+    cost = found;
+    for (int vector : model.own) own.push_back(pool[vector].values);
+    for (const parallel::Weighted& w : model.pairs) {
+      pairs.emplace_back(w.from, w.to, w.table);
+      const auto& table = pool[w.table];
+      tables.try_emplace(w.table, table.rows, table.columns, table.values);
+    }
+  }
+};
+
 // The plan of what was traced, in words. Nothing is compiled; the trace cannot be used afterwards.
-py::dict PlanTrace(Trace& trace) {
+py::dict PlanTrace(Trace& trace, bool model) {
   auto told = ParallelOptionsFor(trace);
   if (!told) Throw(ErrorKind::kRuntime, "set_parallel must have been told a mesh, but was not");
   auto options = std::make_shared<parallel::ParallelOptions>(*told);
   options->plan.alternatives = true;
   parallel::Explanation made;
+  ShownModel shown;
+  if (model) {
+    options->plan.shown = [&](const auto&... all) { shown.Keep(all...); };
+  }
   options->planner = [&](const Module& module,
                          const parallel::PlanOptions& plan) -> parallel::Plan {
     parallel::Plan planned = parallel::MakePlan(module, plan);
@@ -308,6 +335,10 @@ py::dict PlanTrace(Trace& trace) {
   py::dict result;
   result["text"] = parallel::ToText(made);
   result["json"] = parallel::ToJson(made);
+  if (model) {
+    result["model"] = py::make_tuple(shown.own, shown.pairs, shown.tables);
+    result["cost"] = shown.cost;
+  }
   return result;
 }
 
@@ -351,13 +382,16 @@ void BindParallel(py::module_& m) {
         py::arg("mode") = "auto", py::arg("inputs") = Pins(), py::arg("parameters") = Texts(),
         py::arg("outputs") = Pins(), py::arg("memory_limit") = 0, py::arg("device") = py::dict(),
         py::arg("pipeline") = py::dict(),
-        "Graphs that are compiled from now on are cut over a mesh of processes, of which this one "
-        "is `rank`; mesh=None: they are not.");
+        "Graphs that this thread compiles from now on are cut over a mesh of processes, of which "
+        "this one is `rank`; mesh=None: they are not.");
   m.def(
       "parallel_key", [] { return settings ? settings->Key() : std::string(); },
       "What set_parallel was told, as a text; '' for nothing.");
-  m.def("plan", &PlanTrace, py::arg("trace"),
-        "How a traced program is cut over the mesh of set_parallel, as 'text' and 'json'.");
+  m.def("plan", &PlanTrace, py::arg("trace"), py::arg("model") = false,
+        "How a traced program is cut over the mesh of set_parallel, as 'text' and 'json'; with "
+        "'model' also what was minimised, for tests.");
+  m.def("set_own_files", &SetOwnFiles, py::arg("prefix"),
+        "Files whose path begins so are the package's: plans name lines of others.");
   m.def(
       "pipeline_schedule", &Scheduled, py::arg("name"), py::arg("stages"), py::arg("parts"),
       py::arg("forward"), py::arg("backward"), py::arg("transfer"), py::arg("kept"),

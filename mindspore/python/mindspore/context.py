@@ -4,13 +4,15 @@ devices are accepted and kept, so that scripts written for them run."""
 from __future__ import annotations
 
 import atexit
+import contextlib
 import difflib
 import functools
 import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 from typing import Any
 
 from mindspore import (
@@ -50,6 +52,8 @@ _parallel = dict(_parallel_settings.DEFAULTS)
 _joined: dict[str, int] = {}  # defaults of these, once processes have come together
 _AUTO = (ParallelMode.SEMI_AUTO_PARALLEL, ParallelMode.AUTO_PARALLEL)
 _planned = False  # see planned()
+# Settings in place of those of the process, for what one thread does meanwhile.
+_own: ContextVar[dict[str, Any] | None] = ContextVar("settings of one network", default=None)
 _at_reset: list[Callable[[], None]] = []
 
 
@@ -326,7 +330,7 @@ def set_auto_parallel_context(**kwargs) -> None:
             raise _unknown("set_auto_parallel_context", name, _parallel)
         wanted |= _parallel_settings.checked(name, value)
     _check_place("set_auto_parallel_context", wanted)
-    _parallel.update(wanted)
+    _in_force().update(wanted)
     _planned = _parallel["parallel_mode"] in _AUTO
     _tell_runtime()
 
@@ -342,15 +346,23 @@ def _check_place(function: str, settings: Mapping[str, Any]) -> None:
             )
 
 
+def _in_force() -> dict[str, Any]:
+    """The settings of parallel training that this thread goes by."""
+    own = _own.get()
+    return _parallel if own is None else own
+
+
 def planned() -> bool:
     """Whether the parallel mode is one in which the compiler divides the work."""
-    return _planned
+    own = _own.get()
+    return _planned if own is None else own["parallel_mode"] in _AUTO
 
 
 def _tell_runtime() -> None:
     """How gradients are joined, and that random choices are those of this process's samples among those of all."""
-    _fusion.apply(*(_parallel[name] for name in _FUSION))
-    divided = _parallel["parallel_mode"] in ("data_parallel", "hybrid_parallel")
+    settings = _in_force()
+    _fusion.apply(*(settings[name] for name in _FUSION))
+    divided = settings["parallel_mode"] in ("data_parallel", "hybrid_parallel")
     _core.set_sample_part(_joined.get("global_rank", 0) if divided else 0, 1)
 
 
@@ -358,7 +370,7 @@ def get_auto_parallel_context(attr_key: str):
     """The value of a setting of parallel training."""
     if attr_key not in _parallel:
         raise _unknown("get_auto_parallel_context", attr_key, _parallel)
-    return _parallel_settings.shown(attr_key, _parallel)
+    return _parallel_settings.shown(attr_key, _in_force())
 
 
 def at_reset(forget: Callable[[], None]) -> None:
@@ -369,9 +381,10 @@ def at_reset(forget: Callable[[], None]) -> None:
 def reset_auto_parallel_context() -> None:
     """Back to the defaults of parallel training."""
     global _planned
-    _planned = False
-    _parallel.clear()
-    _parallel.update(_parallel_settings.DEFAULTS | _joined)
+    settings = _in_force()
+    settings.clear()
+    settings.update(_parallel_settings.DEFAULTS | _joined)
+    _planned = _parallel["parallel_mode"] in _AUTO
     for forget in _at_reset:
         forget()
     _tell_runtime()
@@ -379,7 +392,7 @@ def reset_auto_parallel_context() -> None:
 
 def set_operator_strategy(value: tuple[str, str]) -> None:
     """Where plans are written to, or read from."""
-    _parallel["operator_strategy"] = value
+    _in_force()["operator_strategy"] = value
 
 
 def joined() -> dict[str, int]:
@@ -387,15 +400,16 @@ def joined() -> dict[str, int]:
     return dict(_joined)
 
 
-def swap_parallel(settings: dict[str, Any]) -> dict[str, Any]:
-    """Puts all settings of parallel training in place of those there are, which are returned."""
-    global _planned
-    before = dict(_parallel)
-    _parallel.clear()
-    _parallel.update(settings)
-    _planned = _parallel["parallel_mode"] in _AUTO
+@contextlib.contextmanager
+def parallel_settings(settings: dict[str, Any]) -> Iterator[None]:
+    """For what this thread does inside, all settings of parallel training are these. Other threads keep those of the process."""
+    before = _own.set(dict(settings))
     _tell_runtime()
-    return before
+    try:
+        yield
+    finally:
+        _own.reset(before)
+        _tell_runtime()
 
 
 def _note_processes(rank: int, size: int) -> None:

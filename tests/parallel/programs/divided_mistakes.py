@@ -6,7 +6,7 @@ import numpy as np
 
 import mindspore as ms
 from mindspore import Tensor, nn, ops
-from mindspore.communication import init
+from mindspore.communication import get_rank, init
 from mindspore.parallel import Layout, shard
 
 X = Tensor(np.ones((8, 6), np.float32))
@@ -92,6 +92,26 @@ def function_pins():
     ms.jit(shard(lambda x: x * 2, in_strategy=((5, 1),)))(X)
 
 
+def other_batches():
+    """Each process is given another batch, where all are said to be given the same."""
+    mode()
+    step(nn.Dense(6, 6))(X * get_rank(), X)
+
+
+def other_batches_later():
+    """The same, in a later step."""
+    mode()
+    train = step(nn.Dense(6, 6))
+    for number in range(4):
+        train(X, X * (get_rank() if number == 3 else 1))
+
+
+def other_parts():
+    """Of four rows that two processes have in common, one has others."""
+    mode(full_batch=False, dataset_strategy=((1, 2), (1, 1)))
+    step(nn.Dense(12, 6))(X, X * get_rank())
+
+
 REFUSED = {
     pynative: "RuntimeError: For 'SGD', the step must be compiled in the parallel mode",
     not_divisible: "ValueError: For 'MatMul', the strategy of input 1 must divide the shape (6, 3)",
@@ -102,6 +122,10 @@ REFUSED = {
     dataset_strategy: "ValueError: For 'dataset_strategy', the strategy of argument 0 must have an",
     not_whole: "TypeError: 'open' reads or changes what is outside of the program",
     function_pins: "ValueError: For 'shard', the strategy of 'shard' must divide the shape (8, 6)",
+    other_batches: "ValueError: argument 0 of a function that is divided, Float32[8, 6], must have the same values in all processes "
+    "that are given the whole batch, but those of rank 1 differ from those of rank 0",
+    other_batches_later: "ValueError: argument 1 of a function that is divided",
+    other_parts: "ValueError: argument 1 of a function that is divided",
 }
 init()
 for mistake, text in REFUSED.items():

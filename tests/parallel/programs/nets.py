@@ -136,6 +136,45 @@ def wide_deep(pins: bool = False) -> Case:
     return Case(Net(), (ids, rng.randint(0, 2, (8, 1)).astype(np.float32)))
 
 
+class Residual(nn.Cell):
+    """Two convolutions with normalisation, beside what goes around them."""
+
+    def __init__(self, ins: int, outs: int, stride: int) -> None:
+        super().__init__()
+        self.body = nn.SequentialCell(
+            nn.Conv2d(ins, outs, 3, stride), nn.BatchNorm2d(outs), nn.ReLU(),
+            nn.Conv2d(outs, outs, 3), nn.BatchNorm2d(outs),
+        )  # fmt: skip
+        self.around = nn.SequentialCell(nn.Conv2d(ins, outs, 1, stride), nn.BatchNorm2d(outs))
+        self.straight = ins == outs and stride == 1
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The block."""
+        return ops.relu(self.body(x) + (x if self.straight else self.around(x)))
+
+
+def resnet(pins: bool = False) -> Case:
+    """The shape of ResNet-18, narrow."""
+    rng = np.random.RandomState(8)
+
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.first = nn.SequentialCell(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU())
+            widths = [(4, 4, 1), (4, 8, 2), (8, 16, 2), (16, 32, 2)]
+            stages = [[Residual(i, o, s), Residual(o, o, 1)] for i, o, s in widths]
+            self.stages = nn.SequentialCell([block for stage in stages for block in stage])
+            self.fc = nn.Dense(32, 10)
+            self.loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+            if pins:
+                self.fc.matmul.shard(((2, 1), (1, 1)))
+
+        def construct(self, x, y):
+            return self.loss(self.fc(self.stages(self.first(x)).mean((2, 3))), y)
+
+    return Case(Net(), (_floats(rng, 8, 3, 16, 16), rng.randint(0, 10, 8).astype(np.int32)))
+
+
 def loop(pins: bool = False) -> Case:
     """A layer that is applied until its output is small: the data decide how often."""
     rng = np.random.RandomState(6)
@@ -162,7 +201,7 @@ def _floats(rng: np.random.RandomState, *shape: int) -> np.ndarray:
 
 
 NETS: dict[str, Callable[..., Case]] = {
-    f.__name__: f for f in (mlp, lenet, transformer, lstm, wide_deep, loop)
+    f.__name__: f for f in (mlp, lenet, transformer, lstm, wide_deep, resnet, loop)
 }
 
 

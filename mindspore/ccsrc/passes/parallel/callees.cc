@@ -19,18 +19,77 @@ Callees::Callees(const Module& module) {
   for (const auto& graph : module.graphs()) Visit(*graph);
   std::vector<const Graph*> roots(differentiated_.begin(), differentiated_.end());
   for (const Graph* graph : roots) Spread(graph);
-  // From main down, each graph as often as the most frequent caller.
-  std::vector<const Graph*> todo{module.main()};
-  if (module.main()) times_[module.main()] = 1;
-  for (size_t i = 0; i < todo.size(); ++i) {
-    const Graph* graph = todo[i];
-    double here = times_.at(graph);
-    if (graph->loop.body) {
-      auto trips = static_cast<double>(graph->loop.trip_count);
-      here *= graph->loop.trip_count >= 0 ? std::max(1.0, trips) : kTrips;
+  if (module.main()) Count(module.main());
+}
+
+// The graphs that it refers to, and those it may call.
+std::vector<const Graph*> Callees::Below(const Graph* graph) {
+  std::vector<const Graph*> all;
+  for (const Graph* other : ReferencedGraphs(*graph)) all.push_back(other);
+  for (const Node* node : graph->nodes()) {
+    if (node->op != Control().call) continue;
+    for (const Callee& c : Of(node->inputs[0])) all.push_back(c.graph);
+  }
+  return all;
+}
+
+// Without the calls that close a circle.
+std::vector<const Graph*> Callees::CallersFirst(const Graph* main) {
+  struct Visit {
+    const Graph* graph;
+    std::vector<const Graph*> below;
+    size_t next = 0;
+  };
+  std::vector<const Graph*> order;
+  std::unordered_set<const Graph*> seen{main};
+  std::vector<Visit> stack{{main, Below(main)}};
+  while (!stack.empty()) {
+    Visit& visit = stack.back();
+    if (visit.next == visit.below.size()) {
+      order.push_back(visit.graph);
+      stack.pop_back();
+      continue;
     }
-    for (const Graph* other : ReferencedGraphs(*graph)) {
-      if (times_.try_emplace(other, here).second) todo.push_back(other);
+    const Graph* next = visit.below[visit.next++];
+    if (seen.insert(next).second) stack.push_back({next, Below(next)});
+  }
+  std::reverse(order.begin(), order.end());
+  return order;
+}
+
+void Callees::Count(const Graph* main) {
+  std::vector<const Graph*> order = CallersFirst(main);
+  for (size_t i = 0; i < order.size(); ++i) order_[order[i]] = static_cast<int>(i);
+  times_[main] = 1;
+  // Of functions that are only handed on: as often as who hands them on.
+  std::unordered_map<const Graph*, double> handed;
+  for (const Graph* graph : order) {
+    double& here = times_[graph];
+    if (here == 0) here = handed.contains(graph) ? handed.at(graph) : 1;
+    for (const Graph* other : ReferencedGraphs(*graph))
+      handed[other] = std::max(handed[other], here);
+    CountCalls(graph, here);
+  }
+}
+
+void Callees::CountCalls(const Graph* graph, double here) {
+  double inside = here;
+  if (graph->loop.body) {
+    auto trips = static_cast<double>(graph->loop.trip_count);
+    inside *= graph->loop.trip_count >= 0 ? std::max(1.0, trips) : kTrips;
+    times_[graph] = inside;
+  }
+  for (const Node* node : graph->nodes()) {
+    if (node->op != Control().call) continue;
+    const CalleeList& list = Of(node->inputs[0]);
+    for (const Callee& c : list) {
+      bool circle = order_.at(c.graph) <= order_.at(graph);
+      if (circle || c.role == Callee::kBackward) continue;
+      bool loop = c.graph == graph->loop.body || c.graph == graph->loop.done;
+      if (loop)
+        times_[c.graph] += c.graph == graph->loop.body ? inside : here;
+      else
+        times_[c.graph] += inside / static_cast<double>(list.size());
     }
   }
 }

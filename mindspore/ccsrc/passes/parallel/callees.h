@@ -27,16 +27,22 @@ class Callees {
   bool Escapes(const Graph* graph) const { return escaped_.contains(graph); }
   // Gradients go through it.
   bool Differentiated(const Graph* graph) const { return differentiated_.contains(graph); }
-  double Times(const Graph* graph) const;  // that it runs in a step, as a guess
+  // How often it runs in a step: once for each call of it. Of what decides at run time, a guess.
+  double Times(const Graph* graph) const;
 
  private:
   CalleeList Find(const Var& function);
   void Visit(const Graph& graph);
   void Spread(const Graph* from);
+  void Count(const Graph* main);
+  void CountCalls(const Graph* graph, double here);
+  std::vector<const Graph*> CallersFirst(const Graph* main);
+  std::vector<const Graph*> Below(const Graph* graph);
 
   std::unordered_map<Var, CalleeList, VarHash> known_;
   std::unordered_set<const Graph*> escaped_, differentiated_;
   std::unordered_map<const Graph*, double> times_;
+  std::unordered_map<const Graph*, int> order_;  // of those that main reaches: callers first
 };
 
 }  // namespace ms::parallel

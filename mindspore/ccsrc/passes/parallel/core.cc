@@ -49,11 +49,16 @@ Factor Hold(const std::vector<int>& sizes, const Factor& factor, int variable, i
   return held;
 }
 
+// Each variable knows the factors that read it, so that an elimination costs what is around it.
 class Buckets {
  public:
   explicit Buckets(const CoreModel& model)
-      : sizes_(model.states), limit_(model.limit), left_(model.states.size(), true) {
-    for (const Factor& f : model.factors) factors_.push_back(f);
+      : sizes_(model.states),
+        limit_(model.limit),
+        left_(model.states.size(), true),
+        readers_(model.states.size()) {
+    for (const Factor& f : model.factors) Add(f);
+    for (size_t v = 0; v < sizes_.size(); ++v) works_.push_back(WorkOf(static_cast<int>(v)));
   }
 
   // False where a table would be too large.
@@ -64,7 +69,9 @@ class Buckets {
       Eliminate(v);
     }
     *cost = 0;
-    for (const Factor& f : factors_) *cost += f.values[0];
+    for (const Factor& f : factors_) {
+      if (f.variables.empty() && !f.values.empty()) *cost += f.values[0];
+    }
     states->assign(sizes_.size(), 0);
     for (size_t i = steps_.size(); i-- > 0;) Decide(steps_[i], states);
     return true;
@@ -76,15 +83,20 @@ class Buckets {
     std::vector<Factor> factors;
   };
 
+  void Add(Factor factor) {
+    for (int v : factor.variables)
+      readers_[static_cast<size_t>(v)].push_back(static_cast<int>(factors_.size()));
+    factors_.push_back(std::move(factor));
+  }
   std::vector<int> Neighbours(int v) const {
     std::vector<int> all;
-    for (const Factor& f : factors_) {
-      if (!Reads(f, v)) continue;
-      for (int u : f.variables) {
-        if (u != v && std::find(all.begin(), all.end(), u) == all.end()) all.push_back(u);
+    for (int number : readers_[static_cast<size_t>(v)]) {
+      for (int u : factors_[static_cast<size_t>(number)].variables) {
+        if (u != v) all.push_back(u);
       }
     }
     std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
     return all;
   }
   size_t Entries(const std::vector<int>& variables) const {
@@ -95,16 +107,18 @@ class Buckets {
     }
     return entries;
   }
+  // Of an elimination; kTooMany where the table would be too large.
+  size_t WorkOf(int v) const {
+    size_t entries = Entries(Neighbours(v));
+    return entries > limit_ ? kTooMany
+                            : entries * static_cast<size_t>(sizes_[static_cast<size_t>(v)]);
+  }
   // The one that is the least work; -1 where even that is too much.
   int Next() const {
     int best = -1;
-    size_t least = 0;
     for (size_t v = 0; v < sizes_.size(); ++v) {
-      if (!left_[v]) continue;
-      size_t entries = Entries(Neighbours(static_cast<int>(v)));
-      if (entries > limit_) continue;
-      size_t work = entries * static_cast<size_t>(sizes_[v]);
-      if (best < 0 || work < least) best = static_cast<int>(v), least = work;
+      if (!left_[v] || works_[v] == kTooMany) continue;
+      if (best < 0 || works_[v] < works_[static_cast<size_t>(best)]) best = static_cast<int>(v);
     }
     return best;
   }
@@ -113,18 +127,26 @@ class Buckets {
     left_[static_cast<size_t>(v)] = false;
     Factor result{Neighbours(v), {}};
     Step step{v, {}};
-    std::vector<Factor> rest;
-    for (Factor& f : factors_) (Reads(f, v) ? step.factors : rest).push_back(std::move(f));
+    std::vector<int> gone = std::move(readers_[static_cast<size_t>(v)]);
+    for (int number : gone) {
+      step.factors.push_back(std::move(factors_[static_cast<size_t>(number)]));
+      factors_[static_cast<size_t>(number)] = {};
+    }
+    for (int u : result.variables) {
+      std::erase_if(readers_[static_cast<size_t>(u)], [&](int number) {
+        return std::find(gone.begin(), gone.end(), number) != gone.end();
+      });
+    }
     result.values.assign(Entries(result.variables), std::numeric_limits<float>::max());
-    std::vector<int> states(sizes_.size(), 0);
     for (int s = 0; s < sizes_[static_cast<size_t>(v)]; ++s) {
       std::vector<float> sum(result.values.size(), 0);
       for (const Factor& f : step.factors) AddTo(&sum, result.variables, Hold(sizes_, f, v, s));
       for (size_t i = 0; i < sum.size(); ++i) result.values[i] = std::min(result.values[i], sum[i]);
     }
-    rest.push_back(std::move(result));
-    factors_ = std::move(rest);
+    std::vector<int> around = result.variables;
+    Add(std::move(result));
     steps_.push_back(std::move(step));
+    for (int u : around) works_[static_cast<size_t>(u)] = WorkOf(u);
   }
   // Spreads a factor over the variables of a wider table.
   void AddTo(std::vector<float>* sum, const std::vector<int>& variables, const Factor& f) const {
@@ -171,7 +193,9 @@ class Buckets {
   std::vector<int> sizes_;
   size_t limit_;
   std::vector<bool> left_;
-  std::vector<Factor> factors_;
+  std::vector<Factor> factors_;            // without variables and values: it is in another one
+  std::vector<std::vector<int>> readers_;  // by variable: numbers of factors
+  std::vector<size_t> works_;              // by variable
   std::vector<Step> steps_;
 };
 

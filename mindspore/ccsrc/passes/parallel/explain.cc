@@ -3,17 +3,11 @@
 #include <algorithm>
 
 #include "ir/shard_rule.h"
+#include "ir/users_span.h"
 #include "passes/parallel/explain_text.h"
 
 namespace ms::parallel {
 namespace {
-
-std::string AxesText(const AxisList& axes, const Mesh& mesh) {
-  std::string text;
-  for (int axis : axes)
-    text += (text.empty() ? "" : ", ") + mesh.axes[static_cast<size_t>(axis)].name;
-  return text;
-}
 
 // "k by tp, m by dp"
 std::string CutText(const Node& node, const std::vector<int>& factor_of_axis, const Mesh& mesh) {
@@ -37,7 +31,9 @@ ExplainedNode ExplainNode(const Node& node, const Plan& plan, Redistributor* red
   const NodePlan& chosen = plan.of(&node);
   ExplainedNode result;
   result.graph = node.graph->name();
-  result.line = ShortSpan(node.span);
+  result.line = ShortSpan(UsersSpan(node.span));
+  if (std::string layer = ShortSpan(node.span); layer != result.line) result.layer = layer;
+  result.whole = chosen.whole;
   result.op = node.op->name;
   result.cut = CutText(node, chosen.factor_of_axis, plan.mesh);
   result.compute_seconds = chosen.compute_seconds;
@@ -90,10 +86,12 @@ namespace {
 
 std::string NodeJson(const ExplainedNode& n) {
   return fmt::format(
-      R"({{"graph": {}, "line": {}, "op": {}, "cut": {}, "inputs": {}, "outputs": {}, )"
+      R"({{"graph": {}, "line": {}, "layer": {}, "op": {}, "cut": {}, "whole_because": {}, )"
+      R"("inputs": {}, "outputs": {}, )"
       R"("compute_seconds": {}, "communication_seconds": {}, "moves": {}, "alternatives": {}}})",
-      Quoted(n.graph), Quoted(n.line), Quoted(n.op), Quoted(n.cut), JsonList(n.inputs, Quoted),
-      JsonList(n.outputs, Quoted), n.compute_seconds, n.communication_seconds,
+      Quoted(n.graph), Quoted(n.line), Quoted(n.layer), Quoted(n.op), Quoted(n.cut),
+      Quoted(n.whole), JsonList(n.inputs, Quoted), JsonList(n.outputs, Quoted), n.compute_seconds,
+      n.communication_seconds,
       JsonList(n.moves,
                [](const ExplainedMove& m) {
                  return fmt::format(
@@ -103,6 +101,38 @@ std::string NodeJson(const ExplainedNode& n) {
       JsonList(n.alternatives, [](const ExplainedAlternative& a) {
         return fmt::format(R"({{"cut": {}, "more_seconds": {}}})", Quoted(a.cut), a.more_seconds);
       }));
+}
+
+std::string PartsText(const Explanation& e) {
+  std::string text;
+  for (const Part& p : e.parts) {
+    std::string what = p.what + (p.back ? " backward" : "");
+    std::string sent = p.axes.empty() ? "" : fmt::format(", {} along {}", Size(p.bytes), p.axes);
+    text += fmt::format("  {:<24} {:>10}  {} times{}\n", what, Time(p.seconds), p.count, sent);
+  }
+  if (e.critical.seconds <= 0) return text;
+  text += fmt::format(
+      "with communication beside the computing {}: the longest chain computes {} and communicates "
+      "{}\n",
+      Time(e.critical.seconds), Time(e.critical.compute_seconds),
+      Time(e.critical.communication_seconds));
+  for (const ExplainedStage& s : e.longest)
+    text += fmt::format(
+        "  {:<20} {:<16} {:<24} {}\n", s.line, s.op,
+        std::string(s.moves ? "communicates" : "computes") + (s.back ? " backward" : ""),
+        Time(s.seconds));
+  return text;
+}
+
+std::string PartJson(const Part& p) {
+  return fmt::format(
+      R"({{"what": {}, "axes": {}, "backward": {}, "seconds": {}, "bytes": {}, "count": {}}})",
+      Quoted(p.what), Quoted(p.axes), p.back, p.seconds, p.bytes, p.count);
+}
+std::string StageJson(const ExplainedStage& s) {
+  return fmt::format(R"({{"line": {}, "op": {}, "what": {}, "backward": {}, "seconds": {}}})",
+                     Quoted(s.line), Quoted(s.op), Quoted(s.moves ? "communicates" : "computes"),
+                     s.back, s.seconds);
 }
 
 }  // namespace
@@ -123,18 +153,27 @@ Explanation Explain(const Module& module, const Plan& plan) {
   result.seconds = plan.seconds;
   result.communication_seconds = plan.seconds - result.compute_seconds;
   result.bound = plan.bound;
+  result.exact = plan.bound >= plan.seconds * (1 - 1e-5);
   result.memory = plan.memory;
+  result.parts = plan.parts;
+  result.critical = plan.critical;
+  for (const CriticalPath::Stage& s : plan.critical.longest)
+    result.longest.push_back(
+        {ShortSpan(UsersSpan(s.node->span)), s.node->op->name, s.moves, s.back, s.seconds});
   result.warnings = plan.warnings;
   return result;
 }
 
 std::string ToText(const Explanation& e) {
   std::string text = fmt::format(
-      "a step on {} devices: {}, of it {} computing and {} communicating; at least {}\n"
+      "a step on {} devices: {}, of it {} computing and {} communicating; {}\n"
       "a device keeps {} of Parameters, {} of activations; its largest value is {}\n",
       e.devices, Time(e.seconds), Time(e.compute_seconds), Time(e.communication_seconds),
-      Time(e.bound), Size(e.memory.parameters), Size(e.memory.activations), Size(e.memory.largest));
+      e.exact ? "no plan on these axes takes less"
+              : fmt::format("no plan on these axes takes less than {}", Time(e.bound)),
+      Size(e.memory.parameters), Size(e.memory.activations), Size(e.memory.largest));
   if (e.pipeline) text += ToText(*e.pipeline);
+  text += PartsText(e);
   for (const auto& [name, layout] : e.parameters) text += fmt::format("  {} {}\n", name, layout);
   std::string graph;
   for (const ExplainedNode& n : e.nodes) {
@@ -142,6 +181,7 @@ std::string ToText(const Explanation& e) {
     text += fmt::format("  {:<20} {:<16} {:<24} {} -> {}  {}\n", n.line, n.op,
                         n.cut.empty() ? "alike" : n.cut, fmt::join(n.inputs, " "),
                         fmt::join(n.outputs, " "), Time(n.compute_seconds));
+    if (!n.whole.empty()) text += fmt::format("    not cut: {}\n", n.whole);
     for (const ExplainedMove& m : n.moves)
       text += fmt::format("    input {}: {} along {}, {}, {}\n", m.input, m.what, m.axes,
                           Size(m.bytes), Time(m.seconds));
@@ -154,12 +194,18 @@ std::string ToText(const Explanation& e) {
 }
 
 std::string ToJson(const Explanation& e) {
+  std::string critical = fmt::format(
+      R"({{"seconds": {}, "compute_seconds": {}, "communication_seconds": {}, "longest": {}}})",
+      e.critical.seconds, e.critical.compute_seconds, e.critical.communication_seconds,
+      JsonList(e.longest, StageJson));
   return fmt::format(
       R"({{"devices": {}, "seconds": {}, "compute_seconds": {}, "communication_seconds": {}, )"
-      R"("bound": {}, "memory": {{"parameters": {}, "activations": {}, "largest": {}}}, )"
+      R"("bound": {}, "exact": {}, "parts": {}, "critical_path": {}, )"
+      R"("memory": {{"parameters": {}, "activations": {}, "largest": {}}}, )"
       R"("parameters": {}, "nodes": {}, "warnings": {}, "pipeline": {}}})",
-      e.devices, e.seconds, e.compute_seconds, e.communication_seconds, e.bound,
-      e.memory.parameters, e.memory.activations, e.memory.largest,
+      e.devices, e.seconds, e.compute_seconds, e.communication_seconds, e.bound, e.exact,
+      JsonList(e.parts, PartJson), critical, e.memory.parameters, e.memory.activations,
+      e.memory.largest,
       JsonList(e.parameters,
                [](const auto& p) {
                  return fmt::format(R"({{"name": {}, "layout": {}}})", Quoted(p.first),

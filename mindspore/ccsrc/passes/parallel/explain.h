@@ -23,7 +23,9 @@ struct ExplainedAlternative {
 };
 
 struct ExplainedNode {
-  std::string graph, line, op, cut;
+  // The user's line, and that of the layer of the package that it called, if it did.
+  std::string graph, line, layer, op, cut;
+  std::string whole;                         // what keeps it from being cut
   std::vector<std::string> inputs, outputs;  // layouts
   std::vector<ExplainedMove> moves;          // of its inputs, forward
   double compute_seconds = 0;
@@ -31,12 +33,23 @@ struct ExplainedNode {
   std::vector<ExplainedAlternative> alternatives;
 };
 
+// Of the critical path.
+struct ExplainedStage {
+  std::string line, op;
+  bool moves = false, back = false;
+  double seconds = 0;
+};
+
 struct Explanation {
   std::vector<ExplainedNode> nodes;  // that compute, in the order of the program
   std::vector<std::pair<std::string, std::string>> parameters;  // of main: name and layout
   int64_t devices = 1;
   double seconds = 0, compute_seconds = 0, communication_seconds = 0, bound = 0;
+  bool exact = false;  // nothing takes less than the plan
   MemoryUse memory;
+  std::vector<Part> parts;
+  CriticalPath critical;
+  std::vector<ExplainedStage> longest;
   std::vector<std::string> warnings;
   std::optional<PipelineReport> pipeline;  // `nodes` are then those of all stages
 };

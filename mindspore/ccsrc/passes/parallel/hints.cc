@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/op.h"
+#include "ir/users_span.h"
 
 namespace ms::parallel {
 namespace {
@@ -17,7 +18,8 @@ bool OfOneOp(const Node& hint) { return Text(hint, "strategy").find('#') != std:
 // "For 'Dense.shard' at net.py:14": whoever said it.
 std::string ForOwner(const Node& hint) {
   const std::string& strategy = Text(hint, "strategy");
-  std::string owner = strategy.substr(0, strategy.find('#')), where = ShortSpan(hint.span);
+  std::string owner = strategy.substr(0, strategy.find('#')),
+              where = ShortSpan(UsersSpan(hint.span));
   return fmt::format("For '{}'{}", owner.empty() ? "ShardHint" : owner,
                      where.empty() ? "" : " at " + where);
 }
@@ -60,7 +62,7 @@ Layout LayoutOf(const Node& hint, const Mesh& mesh) {
 }  // namespace
 
 std::string ForNode(const Node& node) {
-  std::string where = ShortSpan(node.span);
+  std::string where = ShortSpan(UsersSpan(node.span));
   return fmt::format("For '{}'{}", node.op->name, where.empty() ? "" : " at " + where);
 }
 

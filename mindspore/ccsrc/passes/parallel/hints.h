@@ -43,7 +43,7 @@ class Hints {
   std::unordered_map<const Node*, NodePins> pins_;
 };
 
-// "For 'MatMul' at net.py:14"
+// "For 'MatMul' at net.py:14", the user's line
 std::string ForNode(const Node& node);
 
 }  // namespace ms::parallel

@@ -50,6 +50,19 @@ std::vector<int64_t> Mesh::Members(int64_t rank, const AxisList& along) const {
   return members;
 }
 
+bool SameAxes(const Mesh& a, const Mesh& b) {
+  return std::equal(
+      a.axes.begin(), a.axes.end(), b.axes.begin(), b.axes.end(),
+      [](const MeshAxis& x, const MeshAxis& y) { return x.name == y.name && x.size == y.size; });
+}
+
+std::string AxesText(const AxisList& axes, const Mesh& mesh) {
+  std::string text;
+  for (int axis : axes)
+    text += (text.empty() ? "" : ", ") + mesh.axes[static_cast<size_t>(axis)].name;
+  return text;
+}
+
 int Mesh::Find(std::string_view name) const {
   for (size_t i = 0; i < axes.size(); ++i) {
     if (axes[i].name == name) return static_cast<int>(i);

@@ -60,6 +60,11 @@ struct Mesh {
   bool operator==(const Mesh&) const = default;
 };
 
+// The same devices under the same names, however fast their links are taken to be.
+bool SameAxes(const Mesh& a, const Mesh& b);
+// "dp, tp"
+std::string AxesText(const AxisList& axes, const Mesh& mesh);
+
 // What one device does in a second.
 struct Device {
   double flops = 1e11;   // of products of matrices in float32

@@ -1,9 +1,11 @@
 #include "passes/parallel/plan.h"
 
 #include <algorithm>
+#include <map>
 
 #include "ir/control.h"
 #include "passes/parallel/search.h"
+#include "passes/parallel/timeline.h"
 
 namespace ms::parallel {
 namespace {
@@ -30,7 +32,12 @@ class Writer {
     }
     for (const auto& graph : module_.graphs()) WriteGraph(*graph, choices);
     AddTimes(choices);
-    if (options_.alternatives) AddAlternatives(choices);
+    WarnOfWhole();
+    AddParts();
+    if (options_.alternatives) {
+      AddAlternatives(choices);
+      AddCriticalPath(choices);
+    }
     return std::move(plan_);
   }
 
@@ -76,7 +83,52 @@ class Writer {
       plan.output_gradients.push_back(end.gradient);
     }
     plan.compute_seconds = strategy.seconds;
+    if (options_.alternatives && computes && Alike(plan)) plan.whole = KindOf(variable).WhyWhole();
     return plan;
+  }
+  const ComputeKind& KindOf(int variable) const {
+    return static_cast<const ComputeKind&>(*problem_.variables[static_cast<size_t>(variable)].kind);
+  }
+  static bool Alike(const NodePlan& plan) {
+    return std::all_of(plan.factor_of_axis.begin(), plan.factor_of_axis.end(),
+                       [](int f) { return f < 0; });
+  }
+
+  // What all devices compute, though it is much, and the reason is not that it is cheaper so.
+  void WarnOfWhole() {
+    if (options_.mesh.devices() == 1) return;
+    for (const auto& [node, variable] : InOrder()) {
+      if (Hints::IsHint(*node) || node->op->view || !KindOf(variable).data()) continue;
+      if (!Alike(plan_.nodes.at(node))) continue;
+      const Type* largest = Largest(*node);
+      if (!largest || warned_.contains(node->op)) continue;
+      std::string why = KindOf(variable).WhyWhole();
+      if (why.empty()) continue;
+      warned_.insert(node->op);
+      plan_.warnings.push_back(
+          fmt::format("{}, each device computes all of {}: {}.", ForNode(*node), *largest, why));
+    }
+  }
+  // Of what is over the size of which something is said; null: nothing is.
+  static const Type* Largest(const Node& node) {
+    const Type* largest = nullptr;
+    auto see = [&](const Type& type) {
+      bool large = type.is_tensor() && !type.shape().symbolic() && type.bytes() > kWorthAWord;
+      if (large && (!largest || type.bytes() > largest->bytes())) largest = &type;
+    };
+    for (const Var& v : node.inputs) see(v.type());
+    for (const Type& type : node.outputs) see(type);
+    return largest;
+  }
+  std::vector<std::pair<const Node*, int>> InOrder() const {
+    std::vector<std::pair<const Node*, int>> all;
+    for (const auto& graph : module_.graphs()) {
+      for (const Node* node : graph->nodes()) {
+        auto found = problem_.nodes.find(node);
+        if (found != problem_.nodes.end()) all.emplace_back(node, found->second);
+      }
+    }
+    return all;
   }
 
   // Control flow: as the values lie that are bound.
@@ -176,6 +228,79 @@ class Writer {
     return all;
   }
 
+  // ---- where the time goes
+  void AddParts() {
+    double forward = 0, back = 0;
+    int64_t ops = 0;
+    for (const auto& [node, variable] : InOrder()) {
+      auto [there, home] = Halves(variable);
+      forward += there, back += home;
+      ++ops;
+    }
+    plan_.parts.push_back({"computing", "", false, forward, 0, ops});
+    if (back > 0) plan_.parts.push_back({"computing", "", true, back, 0, ops});
+    std::map<std::tuple<bool, std::string, std::string>, Part> parts;
+    for (const Link& link : problem_.links) {
+      const auto& [from, to] = EndsOf(link);
+      AddPath(link, from.layout, to.layout, false, &parts);
+      if (link.back) AddPath(link, to.gradient, from.gradient, true, &parts);
+    }
+    for (auto& [key, part] : parts) plan_.parts.push_back(std::move(part));
+  }
+  void AddPath(const Link& link, const Layout& from, const Layout& to, bool back,
+               std::map<std::tuple<bool, std::string, std::string>, Part>* parts) {
+    if (from == to) return;
+    const Type& type = problem_.types[static_cast<size_t>(link.type)];
+    auto times = static_cast<double>(link.times);
+    for (const Move& move : search_.tables().redistributor().Find(type, from, to).moves) {
+      if (move.kind == Move::kSlice) continue;
+      std::string what(Name(move.kind)), axes = AxesText(move.axes, options_.mesh);
+      Part& part = (*parts)[{back, what, axes}];
+      part.what = what, part.axes = axes, part.back = back;
+      part.seconds += times * move.seconds;
+      part.bytes += static_cast<int64_t>(times * static_cast<double>(move.bytes));
+      part.count += static_cast<int64_t>(times);
+    }
+  }
+  std::pair<const End&, const End&> EndsOf(const Link& link) const {
+    return {strategies_[static_cast<size_t>(link.from)].outputs[static_cast<size_t>(link.from_end)],
+            strategies_[static_cast<size_t>(link.to)].inputs[static_cast<size_t>(link.to_end)]};
+  }
+  // Seconds of a node, forward and backward.
+  std::pair<double, double> Halves(int variable) const {
+    double all = strategies_[static_cast<size_t>(variable)].seconds;
+    const Node& node = *problem_.variables[static_cast<size_t>(variable)].node;
+    double there = !Hints::IsHint(node) && KindOf(variable).trained() ? all / (1 + kBackward) : all;
+    return {there, all - there};
+  }
+
+  void AddCriticalPath(const Choices& choices) {
+    StateTables& tables = search_.tables();
+    std::vector<Timeline::Move> moves;
+    for (size_t i = 0; i < problem_.links.size(); ++i) {
+      Link link = problem_.links[i];
+      double both =
+          tables.Seconds(link, Chosen(choices, link.from), 0, Chosen(choices, link.to), 0);
+      link.back = false;
+      double there =
+          tables.Seconds(link, Chosen(choices, link.from), 0, Chosen(choices, link.to), 0);
+      moves.push_back({static_cast<int>(i), there, both - there});
+    }
+    std::vector<Timeline::Work> works;
+    for (const auto& graph : module_.graphs()) {
+      bool late = false;
+      for (const Node* node : graph->nodes()) {
+        bool call = node->op == Control().call;
+        late |= call && node->inputs[0].node->op == Control().call;
+        auto found = problem_.nodes.find(node);
+        if (found == problem_.nodes.end()) continue;
+        auto [there, back] = Halves(found->second);
+        works.push_back({found->second, there, back, late});
+      }
+    }
+    plan_.critical = Timeline(problem_, std::move(works), moves).Path();
+  }
+
   void AddMove(const Link& link) {
     const Type& type = problem_.types[static_cast<size_t>(link.type)];
     const Layout& a = strategies_[static_cast<size_t>(link.from)]
@@ -194,8 +319,8 @@ class Writer {
       return;
     plan_.warnings.push_back(
         fmt::format("{}, nothing can be cut, so each device gathers the whole {} and computes all "
-                    "of it.",
-                    ForNode(*node), type));
+                    "of it: {}.",
+                    ForNode(*node), type, KindOf(link.to).WhyWhole()));
   }
 
   const Module& module_;

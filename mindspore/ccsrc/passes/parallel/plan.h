@@ -3,6 +3,7 @@
 // value is made and that in which it is read lies the path of a Redistributor.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <unordered_map>
 
@@ -27,9 +28,11 @@ struct NodePlan {
   // differ from the above along axes where a value is alike: there the gradient of an input may be
   // a partial sum. The way back along a link is the path from the reader's to the maker's.
   std::vector<Layout> input_gradients, output_gradients;
-  double compute_seconds = 0;             // forward and backward
-  double communication_seconds = 0;       // of its inputs, there and back
-  std::vector<Alternative> alternatives;  // the best few, where they were asked for
+  double compute_seconds = 0;        // forward and backward
+  double communication_seconds = 0;  // of its inputs, there and back
+  // The best few, where they were asked for, and what keeps it from being cut where nothing is.
+  std::vector<Alternative> alternatives;
+  std::string whole;
 };
 
 enum class Mode : uint8_t {
@@ -39,6 +42,9 @@ enum class Mode : uint8_t {
   kRecursive,     // axis by axis
   kPropagation,   // as kSemiAuto; nothing needs to be pinned
 };
+
+struct CostModel;  // passes/parallel/eliminate.h
+class TablePool;
 
 struct PlanOptions {
   Mesh mesh;
@@ -50,6 +56,8 @@ struct PlanOptions {
   std::vector<bool> parameters;  // inputs that are Parameters: what a device holds of them lasts
   int64_t memory_limit = 0;      // bytes for each device; 0: none
   bool alternatives = false;     // find the rejected ones too
+  // Shown what is minimised, and the cost of what was found; for tests.
+  std::function<void(const CostModel&, const TablePool&, double)> shown;
 };
 
 // What lies on a device, by kind.
@@ -59,14 +67,37 @@ struct MemoryUse {
   int64_t largest = 0;      // value while it is moved
 };
 
+// Of a step, all that is alike: "computing", "all-reduce" along "dp".
+struct Part {
+  std::string what, axes;
+  bool back = false;  // of the backward pass
+  double seconds = 0;
+  int64_t bytes = 0;  // that a device sends
+  int64_t count = 0;
+};
+
+// The step if every collective began as soon as what it moves is there, beside the computing: what
+// waits for what, from the end back to the beginning.
+struct CriticalPath {
+  struct Stage {
+    const Node* node;  // that computes, or reads what is moved
+    bool moves, back;
+    double seconds;
+  };
+  double seconds = 0, compute_seconds = 0, communication_seconds = 0;
+  std::vector<Stage> longest;  // the few that take the most of it
+};
+
 struct Plan {
   Mesh mesh;
   std::unordered_map<const Node*, NodePlan> nodes;     // all applications
   std::unordered_map<const Node*, Layout> parameters;  // of every graph, captures among them
   std::unordered_map<const Graph*, std::vector<Layout>> results;
   double seconds = 0;  // of a step, as modelled
-  double bound = 0;    // no plan takes less; equal to seconds where the search was exact
+  double bound = 0;    // no plan takes less; that of `seconds` where the search was exact
   MemoryUse memory;
+  std::vector<Part> parts;
+  CriticalPath critical;  // where alternatives were asked for
   std::vector<std::string> warnings;
 
   const NodePlan& of(const Node* node) const { return nodes.at(node); }

@@ -122,6 +122,7 @@ Solution Search::SolveAlong(const Goal& goal, uint32_t axes, std::vector<Choice>
     model.pairs.push_back({link.from, link.to, tables_.Table(link, from, to, &pool_)});
   }
   Solution solution = Minimise(model, &pool_);
+  if (options_.shown) options_.shown(model, pool_, solution.cost);
   for (size_t v = 0; v < states.size(); ++v)
     (*choices)[v] = states[v]->choices[static_cast<size_t>(solution.states[v])];
   return solution;
@@ -139,7 +140,7 @@ Choices Search::Together(const Goal& goal) {
   std::vector<Choice> choices = Start();
   Solution solution = SolveAlong(goal, axes, &choices);
   Choices result = Measured(std::move(choices));
-  result.bound = goal.follow ? result.seconds : solution.bound;
+  result.bound = goal.follow ? Least() : solution.bound;
   return result;
 }
 
@@ -166,8 +167,16 @@ Choices Search::AxisByAxis(const Goal& goal) {
     if (goal.follow) break;
   }
   Choices result = Measured(std::move(best));
-  result.bound = 0;
+  result.bound = Least();
   return result;
+}
+
+// What all of it takes where everything that can be cut is shared by all devices, and nothing is
+// sent.
+double Search::Least() const {
+  double seconds = 0;
+  for (const Variable& v : problem_.variables) seconds += v.kind->Least(options_.mesh);
+  return seconds;
 }
 
 Choices Search::Measured(std::vector<Choice> choices) {

@@ -35,6 +35,7 @@ class Search {
   int Own(const Variable& variable, const States& states, const Goal& goal);
   float Deviation(const Kind& kind, const States& states, int state) const;
   Choices Measured(std::vector<Choice> choices);
+  double Least() const;
   Choices Fitting();
 
   const Problem& problem_;

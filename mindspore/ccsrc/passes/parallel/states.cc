@@ -5,8 +5,6 @@
 namespace ms::parallel {
 namespace {
 
-constexpr int kDense = 1024;  // so many layouts have tables instead of maps
-
 bool MayBecome(const Layout& from, const Layout& to, const Mesh& mesh) {
   for (int axis = 0; axis < mesh.count(); ++axis) {
     if (to.partial(axis) != Partial::kNone && to.partial(axis) != from.partial(axis)) return false;
@@ -28,10 +26,20 @@ size_t StateTables::KeyHash::operator()(const TableKey& k) const {
   return HashCombine(hash, std::hash<float>()(k.times));
 }
 
+void WayTable::Widen() {
+  int wider = std::max(16, 2 * width_);
+  while (wider < std::min(count_, kSquare)) wider *= 2;
+  std::vector<float> seconds(static_cast<size_t>(wider) * static_cast<size_t>(wider), -1);
+  for (int row = 0; row < width_; ++row)
+    std::copy_n(seconds_.begin() + static_cast<std::ptrdiff_t>(row) * width_, width_,
+                seconds.begin() + static_cast<std::ptrdiff_t>(row) * wider);
+  seconds_ = std::move(seconds);
+  width_ = wider;
+}
+
 StateTables::StateTables(const Problem& problem, const Mesh& mesh)
     : problem_(problem), mesh_(mesh), redistributor_(mesh_) {
   ways_.resize(problem.types.size());
-  dense_.resize(problem.types.size());
 }
 
 bool StateTables::Add(const Kind& kind, const Choice& choice, States* states) {
@@ -88,17 +96,9 @@ float StateTables::Way(int type, int from, int to) {
     return static_cast<float>(
         redistributor_.Seconds(problem_.types[static_cast<size_t>(type)], a, b));
   };
-  if (layouts_.size() < kDense) {
-    std::vector<float>& table = dense_[static_cast<size_t>(type)];
-    if (table.empty()) table.assign(static_cast<size_t>(kDense) * kDense, -1);
-    float& known = table[static_cast<size_t>(from) * kDense + static_cast<size_t>(to)];
-    if (known < 0) known = seconds();
-    return known;
-  }
-  uint64_t key = static_cast<uint64_t>(from) << 32 | static_cast<uint32_t>(to);
-  auto [place, fresh] = ways_[static_cast<size_t>(type)].try_emplace(key, 0.0f);
-  if (fresh) place->second = seconds();
-  return place->second;
+  float& known = ways_[static_cast<size_t>(type)].at(from, to);
+  if (known < 0) known = seconds();
+  return known;
 }
 
 double StateTables::Seconds(const Link& link, const States& from, int i, const States& to, int j) {

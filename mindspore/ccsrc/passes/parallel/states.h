@@ -2,6 +2,7 @@
 // variables share. A search varies some axes at a time; the others are as a base has them.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 
 #include "passes/parallel/eliminate.h"
@@ -22,6 +23,37 @@ struct States {
   std::vector<std::vector<Numbers>> inputs, outputs;
 
   int size() const { return static_cast<int>(choices.size()); }
+};
+
+// Seconds between layouts of one type, by their numbers: -1 where nobody has asked yet. The layouts
+// that the type is met in are few of all there are: the first get places in a square.
+class WayTable {
+ public:
+  float& at(int from, int to) {
+    int row = PlaceOf(from), column = PlaceOf(to);
+    if (std::max(row, column) >= kSquare) return Rest(row, column);
+    if (std::max(row, column) >= width_) Widen();
+    return seconds_[static_cast<size_t>(row) * static_cast<size_t>(width_) +
+                    static_cast<size_t>(column)];
+  }
+
+ private:
+  static constexpr int kSquare = 1024;  // 4 MB
+  int PlaceOf(int layout) {
+    auto at = static_cast<size_t>(layout);
+    if (at >= places_.size()) places_.resize(at + 1, -1);
+    return places_[at] >= 0 ? places_[at] : places_[at] = count_++;
+  }
+  void Widen();
+  float& Rest(int row, int column) {
+    auto key = static_cast<uint64_t>(row) << 32 | static_cast<uint32_t>(column);
+    return rest_.try_emplace(key, -1.0f).first->second;
+  }
+
+  std::vector<int> places_;  // by number of the layout
+  int count_ = 0, width_ = 0;
+  std::vector<float> seconds_;
+  std::unordered_map<uint64_t, float> rest_;
 };
 
 class StateTables {
@@ -63,8 +95,7 @@ class StateTables {
   std::unordered_map<StatesKey, std::unique_ptr<States>, KeyHash> states_;
   std::unordered_map<TableKey, int, KeyHash> tables_;
   int made_ = 0;
-  std::vector<std::unordered_map<uint64_t, float>> ways_;  // by type
-  std::vector<std::vector<float>> dense_;                  // by type, while layouts are few
+  std::vector<WayTable> ways_;  // by type
   const TablePool* pool_ = nullptr;
 };
 

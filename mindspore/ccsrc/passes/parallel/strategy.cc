@@ -6,7 +6,6 @@ namespace ms::parallel {
 namespace {
 
 constexpr double kUnevenPenalty = 1.05;  // even pieces are better where they cost the same
-constexpr double kBackward = 2;          // what the gradient takes of what the op does
 
 bool Holds(const ShardOperand& operand, int factor) {
   return std::any_of(operand.begin(), operand.end(), [&](const ShardDim& dim) {
@@ -64,7 +63,9 @@ ComputeKind::ComputeKind(const Node& node, const NodeFacts& facts, const Device&
   for (const Var& v : node.inputs) inputs_.push_back(v.type());
   bool tensors =
       std::all_of(inputs_.begin(), inputs_.end(), [](const Type& t) { return t.is_tensor(); });
-  bool outside = node.op->effect == Effect::kIo || node.op->effect == Effect::kComm;
+  // What only has its input computed (Require) is where that is.
+  bool outside =
+      (node.op->effect == Effect::kIo && !node.op->view) || node.op->effect == Effect::kComm;
   static const Attrs kNone;
   if (tensors && !node.op->structural && !outside)
     rule_ = ShardRuleOf(*node.op, inputs_, node.attrs ? *node.attrs : kNone);
@@ -175,10 +176,49 @@ void ComputeKind::Count(const Mesh& mesh, const std::vector<int64_t>& cuts,
     uneven |= size % cuts[f] != 0;
   }
   if (view_) return;
-  double seconds = std::max(flops / device_.flops, bytes / device_.bytes) + device_.launch;
-  if (facts_.trained) seconds *= 1 + kBackward;
-  strategy->seconds = seconds * facts_.times * (uneven ? kUnevenPenalty : 1);
+  strategy->seconds = Seconds(flops, bytes) * (uneven ? kUnevenPenalty : 1);
   if (facts_.keeps) strategy->bytes = kept;
+}
+
+double ComputeKind::Seconds(double flops, double bytes) const {
+  double seconds = std::max(flops / device_.flops, bytes / device_.bytes) + device_.launch;
+  return seconds * facts_.times * (facts_.trained ? 1 + kBackward : 1);
+}
+
+// Everything that it reads, makes and multiplies, shared by all devices.
+double ComputeKind::Least(const Mesh& mesh) const {
+  if (view_) return 0;
+  double bytes = 0, flops = contracts_ ? 2 : 0;
+  for (const Type& type : outputs_) bytes += Bytes(type, Layout::Replicated(RankOf(type)), mesh);
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    if (reads_[i]) bytes += Bytes(inputs_[i], Layout::Replicated(RankOf(inputs_[i])), mesh);
+  }
+  for (size_t f = 0; contracts_ && f < rule_->factors.size(); ++f)
+    flops *= static_cast<double>(rule_->factors[f].size.value());
+  double devices = cuts() ? static_cast<double>(mesh.devices()) : 1;
+  return Seconds(flops / devices, bytes / devices);
+}
+
+std::string ComputeKind::WhyWhole() const {
+  if (!rule_) return "nothing says how to compute it in parts";
+  std::vector<std::string> neighbours, extremes, whole;
+  for (const ShardFactor& f : rule_->factors) {
+    if (f.mark == ShardMark::kWhole && !f.size.Is(1)) whole.push_back(f.name);
+    if (!f.splits() || MayCut(f)) continue;
+    if (f.mark == ShardMark::kHalo)
+      neighbours.push_back(f.name);
+    else if (f.mark == ShardMark::kMax || f.mark == ShardMark::kMin)
+      extremes.push_back(f.name);
+  }
+  std::string text;
+  auto add = [&](const std::vector<std::string>& names, const char* why) {
+    if (!names.empty())
+      text += fmt::format("{}'{}' {}", text.empty() ? "" : "; ", fmt::join(names, "', '"), why);
+  };
+  add(neighbours, "would need rows of the neighbours");
+  add(extremes, "is that of a maximum or minimum, whose gradient needs all of it");
+  add(whole, "must be whole");
+  return text;
 }
 
 bool ComputeKind::Build(const Mesh& mesh, const Choice& choice, Strategy* strategy) const {

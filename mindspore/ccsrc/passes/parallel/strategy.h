@@ -18,6 +18,7 @@ inline constexpr int8_t kAlike = -1;    // all devices have, or compute, the sam
 inline constexpr int8_t kPass = -2;     // a partial sum goes through as it is
 inline constexpr int8_t kReaders = -3;  // alike, and parts of a sum go through backwards
 Choice AllAlike();
+inline constexpr double kBackward = 2;  // what the gradient takes of what an op does
 
 // Layouts by number, so that tables can be indexed by them.
 class LayoutTable {
@@ -55,6 +56,11 @@ class Kind {
     return options_;
   }
   bool cuts() const { return options_.size() > 1; }  // it need not be alike everywhere
+  // Seconds that no choice can do without.
+  virtual double Least(const Mesh& mesh) const {
+    static_cast<void>(mesh);
+    return 0;
+  }
   // Choices that go together, from which one axis after the other can be varied.
   const Choice& start() const { return start_; }
   // False where the choices do not go together.
@@ -87,6 +93,10 @@ class ComputeKind : public Kind {
   // Whether the factor is the first dimension of the first result.
   bool CutsBatch(int factor) const;
   bool data() const { return facts_.data; }
+  bool trained() const { return facts_.trained; }
+  double Least(const Mesh& mesh) const override;
+  // What keeps dimensions from being cut; "": nothing.
+  std::string WhyWhole() const;
 
  private:
   friend class Pinning;
@@ -95,6 +105,7 @@ class ComputeKind : public Kind {
   End Operand(const Mesh& mesh, const Choice& choice, size_t i) const;
   End Result(const Mesh& mesh, const Choice& choice, size_t i) const;
   void Count(const Mesh& mesh, const std::vector<int64_t>& cuts, Strategy* strategy) const;
+  double Seconds(double flops, double bytes) const;
 
   Types inputs_, outputs_;
   std::optional<ShardRule> rule_;

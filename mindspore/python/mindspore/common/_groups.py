@@ -123,6 +123,11 @@ def require_joined(function: str) -> None:
     _alone = True
 
 
+def world() -> tuple[int, int, int, int]:
+    """Rank and size of all processes together, and the same of those of this host."""
+    return _world
+
+
 def world_rank() -> int:
     """The number of this process."""
     return _world.rank

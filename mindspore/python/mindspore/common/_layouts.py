@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 Mesh = tuple[tuple[str, int], ...]  # (name, size) of each axis, the outermost first
@@ -165,9 +165,41 @@ def primes(number: int) -> list[int]:
     return found
 
 
-def mesh_of(devices: int, layouts: Sequence[Layout] = ()) -> Mesh:
-    """The devices as axes of prime sizes, of which every axis of these layouts is made. The names are those of the first layout."""
-    given = [layout.devices for layout in layouts] or [(("d", devices),)]
+_FEW, _MANY = 3, 6  # axes: so many are searched all together, and one after the other in seconds
+
+
+def parts_of(
+    sizes: Sequence[int], cuts: Collection[int] = (), coarse: bool = False
+) -> list[list[int]]:
+    """The sizes that axes are made of, of each the outermost first: its prime factors, or, where all together would be too many to be
+    searched, about the fourth root of all devices; `coarse`: about the cube root, so that there are few.
+
+    `cuts`: into how many parts something is to be cut, which must stay possible.
+    """
+    exact = [primes(size) for size in sizes]
+    if sum(map(len, exact)) <= (_FEW if coarse else _MANY):
+        return exact
+    least = math.prod(sizes) ** (1 / 3 if coarse else 1 / 4) - 1e-9
+    joined: list[list[int]] = []
+    for factors in exact:
+        parts: list[int] = []
+        for factor in reversed(factors):
+            if not parts or parts[0] >= least:
+                parts.insert(0, factor)
+            else:
+                parts[0] *= factor
+        joined.append(parts)
+    flat = [part for parts in joined for part in parts]
+    able = {math.prod(c) for n in range(len(flat) + 1) for c in itertools.combinations(flat, n)}
+    return joined if able >= set(cuts) else exact
+
+
+def mesh_of(devices: int, layouts: Sequence[Layout] = (), cuts: Collection[int] = ()) -> Mesh:
+    """The devices as axes of prime sizes, of which every axis of these layouts is made. The names are those of the first layout. Without
+    layouts, many devices as fewer axes, in which these cuts can be made."""
+    if not layouts:
+        return named_axes(parts_of([devices], cuts)[0], (("d", devices),))
+    given = [layout.devices for layout in layouts]
     strides = sorted({stride for axes in given for stride in _strides(axes)} | {1, devices})
     for smaller, larger in itertools.pairwise(strides):
         if larger % smaller:
@@ -178,7 +210,7 @@ def mesh_of(devices: int, layouts: Sequence[Layout] = ()) -> Mesh:
     sizes: list[int] = []
     for smaller, larger in itertools.pairwise(strides):
         sizes = primes(larger // smaller) + sizes
-    return _named(sizes, given[0])
+    return named_axes(sizes, given[0])
 
 
 def _strides(axes: Sequence[tuple[str, int]]) -> list[int]:
@@ -189,16 +221,23 @@ def _strides(axes: Sequence[tuple[str, int]]) -> list[int]:
     return strides
 
 
-def _named(sizes: list[int], axes: Sequence[tuple[str, int]]) -> Mesh:
-    """Names for axes that the given axes are made of: theirs, with a number where one is made of several."""
+def named_axes(sizes: list[int], axes: Sequence[tuple[str, int]]) -> Mesh:
+    """Names for axes that the given axes are made of: theirs, with a number where one is made of several, that is no name of another."""
     names: list[tuple[str, int]] = []
+    taken = {name for name, _ in axes}
     rest = list(sizes)
     for name, size in axes:
         parts: list[int] = []
         while math.prod(parts) < size:
             parts.append(rest.pop(0))
-        numbered = len(parts) > 1
-        names += [(f"{name}_{i}" if numbered else name, part) for i, part in enumerate(parts)]
+        if len(parts) == 1:
+            names.append((name, parts[0]))
+            continue
+        joint = "_"
+        while any(f"{name}{joint}{i}" in taken for i in range(len(parts))):
+            joint += "_"
+        names += [(f"{name}{joint}{i}", part) for i, part in enumerate(parts)]
+        taken |= {axis for axis, _ in names}
     return tuple(names)
 
 
@@ -376,6 +415,8 @@ __all__ = [
     "cuts_text",
     "layout_text",
     "mesh_of",
+    "named_axes",
+    "parts_of",
     "primes",
     "rule_texts",
     "text_of",

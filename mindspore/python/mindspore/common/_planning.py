@@ -9,8 +9,8 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from mindspore import _core, context
-from mindspore.common import _groups, _layouts, _plan_files
+from mindspore import _core, context, log
+from mindspore.common import _groups, _layouts, _links, _plan_files
 from mindspore.common._layouts import Layout, Mesh
 
 _MODES = {
@@ -21,6 +21,7 @@ _MODES = {
 _FULL, _PARTS = "full_batch", "data_parallel"
 # Layouts that users made, of which the mesh is to have the axes; forgotten with the settings of parallel training.
 _seen: list[Layout] = []
+_cuts: set[int] = set()  # into how many parts users have things cut
 _pinned = 0  # grows with the pins of Parameters
 
 
@@ -68,7 +69,17 @@ def mesh() -> Mesh:
 
 def mesh_for(count: int) -> Mesh:
     """So many devices as axes, of which those of the user's layouts are made."""
-    return _layouts.mesh_of(count, [layout for layout in _seen if _devices_of(layout) == count])
+    return _layouts.mesh_of(count, seen_layouts(count), seen_cuts(count))
+
+
+def seen_layouts(count: int) -> list[Layout]:
+    """Those of the user for so many devices."""
+    return [layout for layout in _seen if _devices_of(layout) == count]
+
+
+def seen_cuts(count: int) -> set[int]:
+    """Into how many parts the user has things cut, where so many devices can do it."""
+    return {cut for cut in _cuts if count % cut == 0}
 
 
 def _devices_of(layout: Layout) -> int:
@@ -82,9 +93,16 @@ def see(layout: Layout) -> None:
         _seen.append(layout)
 
 
+def see_cuts(cuts: Sequence[int]) -> None:
+    """Takes notice of cuts, alike."""
+    if not _core.is_tracing():
+        _cuts.update(cuts)
+
+
 def forget() -> None:
     """Forgets the layouts of the user."""
     _seen.clear()
+    _cuts.clear()
 
 
 context.at_reset(forget)
@@ -101,6 +119,8 @@ def pin_parameter(owner: str, parameter: Any, pin: Any) -> None:
         )
     if isinstance(pin, Layout):
         see(pin)
+    else:
+        see_cuts(pin)
     parameter._shard_pin = pin
     _pinned += 1
 
@@ -156,13 +176,12 @@ class Planning:
     """The settings of one compilation. `whole`: its arguments are the same in all processes. `apart`: it is planned for processes
     that are not these, and whoever asks for that says which."""
 
-    device: dict[
-        str, float
-    ] = {}  # what one device does in a second; what is not said: as on a host
-    link: Sequence[float] = (2e-5, 1e-10)  # between stages: seconds for each message and byte
-
     def __init__(self, whole: bool = False, apart: bool = False) -> None:
-        self.mesh: Any = () if apart else mesh()
+        self.mesh: Mesh = () if apart else mesh()
+        # With what links take, and what one device does in a second; what is not said: as on a host.
+        self.axes: tuple[_links.Axis, ...] = ()
+        self.device: dict[str, float] = {}
+        self.link: Sequence[float] = (2e-5, 1e-10)  # between stages, for each message and byte
         self.stages = stages()
         self.stage, self.rank = (0, 0) if apart else divmod(rank(), devices_of_stage())
         self.mode = mode()
@@ -198,18 +217,16 @@ class Planning:
         return cuts, _layouts.cuts_text(owner, cuts, self.mesh)
 
     def written(self, graph: Any) -> None:
-        """What is asked for of the plan is written."""
+        """What is asked for of the plan is written, and what it has to say is said once, by the first process."""
         _plan_files.write(graph, self.mesh, self.rank, self.stage)
+        for text in graph.layouts["warnings"] if self.rank == self.stage == 0 else ():
+            log.warn_once(f"plan {text}", text)
 
     @contextlib.contextmanager
     def told(self, parameters: Sequence[Any]) -> Iterator[None]:
-        """The core knows the settings, for what is compiled inside: by one thread at a time."""
-        with _telling:
-            yield from self._told(parameters)
-
-    def _told(self, parameters: Sequence[Any]) -> Iterator[None]:
+        """The core knows the settings, for what this thread compiles inside."""
         _core.set_parallel(
-            self.mesh,
+            self.axes or _links.axes_with_links(self.mesh, _links.UNKNOWN),
             self.rank,
             mode=self.mode,
             inputs=self.inputs,
@@ -233,9 +250,6 @@ class Planning:
             "schedule": schedule(),
             "link": list(self.link),
         }
-
-
-_telling = threading.RLock()
 
 
 class _Tracing(threading.local):
@@ -270,10 +284,18 @@ def tracing(planning: Planning | None) -> Iterator[None]:
 
 
 def current(whole: bool = False) -> Planning | None:
-    """The settings of a compilation that begins now; None: it is not divided."""
+    """The settings of a compilation that begins now, in all processes; None: it is not divided."""
     if context.planned():
         _groups.require_joined(context.get_auto_parallel_context("parallel_mode"))
-    return Planning(whole) if on() else None
+    if not on():
+        return None
+    planning = Planning(whole)
+    if _groups.world_size() == devices():
+        made = _links.machine()
+        planning.axes = _links.axes_with_links(planning.mesh, made)
+        planning.device = made.device
+        planning.link = made.inner if made.host >= devices() else made.outer
+    return planning
 
 
 def key() -> tuple:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from mindspore import _core
 from mindspore.common import dtype as mstype
 from mindspore.common._checked import check_methods, checked
 from mindspore.common._draws import (
@@ -29,17 +30,31 @@ from mindspore.common._size import require_memory
 from mindspore.common.tensor import Tensor
 
 _INITIALIZERS: dict[str, type[Initializer]] = {}
-_draws: ContextVar[bool] = ContextVar("draws", default=True)
+# While nothing is drawn: the zeros that no Parameter has taken yet, by id. None: initializers draw.
+_untouched: ContextVar[dict[int, Tensor] | None] = ContextVar("untouched", default=None)
 
 
 @contextmanager
 def drawing_nothing() -> Iterator[None]:
     """Within it `initializer` gives zeros, whatever it is asked for."""
-    before = _draws.set(False)
+    before = _untouched.set({})
     try:
         yield
     finally:
-        _draws.reset(before)
+        _untouched.reset(before)
+
+
+def _zeros(shape: tuple[int, ...], dtype: mstype.Type, made: dict[int, Tensor]) -> Tensor:
+    """In memory that the system has promised and not given."""
+    zeros: Tensor = _core.from_numpy(np.zeros(shape, _core.numpy_dtype(dtype)))
+    made[id(zeros)] = zeros
+    return zeros
+
+
+def take_untouched(value: object) -> bool:
+    """Whether a value is zeros of `initializer` where nothing is drawn, which nobody has asked for before: the memory is the caller's."""
+    made = _untouched.get()
+    return made is not None and made.pop(id(value), None) is not None
 
 
 def _register(*names: str) -> Callable[[type[Initializer]], type[Initializer]]:
@@ -463,8 +478,9 @@ def initializer(
                 f"{tuple(init.shape)}, but got {shape}."
             )
         return init if init.dtype == dtype else init.astype(dtype)
-    if not _draws.get():
-        return Tensor(np.zeros(_check_shape(shape), np.float32), dtype)
+    made = _untouched.get()
+    if made is not None:
+        return _zeros(_check_shape(shape), dtype, made)
     exact = dtype in (mstype.int32, mstype.int64, mstype.float64)
     values = np.zeros(_check_shape(shape), np.float64 if exact else np.float32)
     if values.shape == ():

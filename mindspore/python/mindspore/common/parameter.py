@@ -6,6 +6,7 @@ Its identity never changes: cells, optimizers and compiled graphs hold the objec
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import re
 from collections.abc import Iterable
@@ -18,7 +19,7 @@ from mindspore.common import _late
 from mindspore.common import dtype as mstype
 from mindspore.common._checked import checked
 from mindspore.common._dtypes import INTEGERS
-from mindspore.common.initializer import initializer
+from mindspore.common.initializer import drawing_nothing, initializer, take_untouched
 from mindspore.common.tensor import Tensor
 from mindspore.context import checked_device
 
@@ -89,6 +90,7 @@ class Parameter(Tensor):
     cache_enable = False
     cache_shape: tuple[int, ...] = ()
     _comm_fusion = 1
+    _untouched = False  # it was made where nothing is drawn
     is_param_ps = False
     init_in_server = False
     key = -1
@@ -99,7 +101,13 @@ class Parameter(Tensor):
 
     def __new__(cls, default_input: Any, *_args: Any, **_kwargs: Any) -> Parameter:
         # A new tensor of this type with its own copy of the data.
-        return Tensor.__new__(cls, _as_data(default_input))
+        data = _as_data(default_input)
+        if not take_untouched(data):
+            return Tensor.__new__(cls, data)
+        parameter = Tensor.__new__(cls, _NOTHING)
+        parameter._assign_value(data)  # whose memory takes room when it gets another value
+        parameter._untouched = True
+        return parameter
 
     def __init__(
         self,
@@ -303,7 +311,11 @@ class Parameter(Tensor):
         if isinstance(init, str) and init == "same":
             data: Any = self
         else:
-            data = initializer(init, shape=tuple(self.shape), dtype=self.dtype)
+            # States of an optimizer take no more memory than their Parameter, before they are used.
+            nothing = self._untouched and isinstance(init, str) and init == "zeros"
+            with drawing_nothing() if nothing else contextlib.nullcontext():
+                data = initializer(init, shape=tuple(self.shape), dtype=self.dtype)
+                return self._with_settings(type(self)(data, name=self.name))
         return self._with_settings(type(self)(data, name=self.name))
 
     def copy(self) -> Parameter:

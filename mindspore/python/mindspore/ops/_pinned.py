@@ -63,6 +63,7 @@ def check_pin(owner: str, what: str, pin: Any) -> type:
             raise ValueError(
                 f"For '{owner}', '{what}' must cut into at least 1 part, but got {pin}."
             )
+    _planning.see_cuts([cut for cut in pin if isinstance(cut, int)])
     return tuple
 
 

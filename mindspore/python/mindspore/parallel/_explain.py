@@ -3,12 +3,14 @@ nothing, so that Parameters need no memory."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable
 from typing import Any
 
 from mindspore import context
 from mindspore.common import _planning
+from mindspore.common._links import Axis, Link
 from mindspore.compile.versions import planned
 from mindspore.nn import Cell
 from mindspore.parallel import _topology
@@ -57,7 +59,7 @@ def explain(
         devices: How many processes; None: those of the context.
         mode: "auto" or "dynamic_programming", the exact search; "recursive_programming"; "sharding_propagation"; "semi_auto";
             "data_parallel". None: that of the context, or "auto".
-        topology: The machine: "fabric", "pcie4", "cpu", a file or a dict, see dry_run; None: "cpu".
+        topology: The machine: "fabric", "pcie4", "cpu", "measured", a file or a dict, see dry_run; None: "cpu".
         stages: Into how many stages of a pipeline the network is cut; None: as the context says. What each holds and takes, the schedule
             with its idle time, and the critical path are shown, too.
     """
@@ -72,13 +74,15 @@ def dry_run(
     mode: str | None = None,
     stages: int | None = None,
 ) -> Explanation:
-    """What a step would take on a machine that is not here: time by part, and what lies on each device.
+    """What a step would take on a machine that is not here: time by part, the longest chain of what waits for each other, and what lies
+    on each device.
 
     Args:
         network, inputs, mode, stages: As for explain.
         devices: How many devices the machine has.
         topology: "fabric": hosts of 8 devices with links of their own, and cards of 200 Gb/s between hosts; "pcie4": devices on PCIe;
-            "cpu": processes of one host; a JSON file or dict: {"axes": [["host", 4, 2e-5, 4e-11], ["device", 8, 6e-6, 5e-12]], "device":
+            "cpu": processes of one host; "measured": as this process computes, and as collectives take of the processes that have come
+            together, which all must call this; a JSON file or dict: {"axes": [["host", 4, 2e-5, 4e-11], ["device", 8, 6e-6, 5e-12]], "device":
             {"flops": 1.5e14, "bytes": 1.5e12, "launch": 4e-6, "memory": 34359738368}}, of each axis the seconds for a message and a byte.
     """
     return _planned("dry_run", network, inputs, devices, mode, topology, stages)
@@ -112,14 +116,42 @@ def _planned(
         raise ValueError(
             f"For '{owner}', 'stages' must be an int that divides 'devices', {count}, but got {parts!r}."
         )
+    fine = _topology.in_stages(count, topology, parts)
+    made = _one(network, inputs, mode, parts, *fine)
+    if made.data["exact"] or _mode(mode) != "auto":
+        return made
+    # One axis after the other may end beside the best, which all together do not, but cut less finely.
+    coarse = _topology.in_stages(count, topology, parts, coarse=True)
+    if coarse[0] == fine[0]:
+        return made
+    with contextlib.suppress(ValueError):  # what the program pins may need the finer axes
+        other = _one(network, inputs, mode, parts, *coarse)
+        return min(made, other, key=lambda plan: plan.data["seconds"])
+    return made
+
+
+def _mode(mode: str | None) -> str:
+    return _MODES[mode or "auto"] if mode is not None or not context.planned() else _planning.mode()
+
+
+def _one(
+    network: Any,
+    inputs: tuple,
+    mode: str | None,
+    stages: int,
+    axes: tuple[Axis, ...],
+    device: dict[str, Any],
+    link: Link,
+) -> Explanation:
+    """The plan over these axes, in each of so many stages."""
     planning = _planning.Planning(whole=True, apart=True)
-    planning.mesh, planning.device, planning.link = _topology.in_stages(count, topology, parts)
-    planning.stages = parts
-    if mode is not None or not context.planned():
-        planning.mode = _MODES[mode or "auto"]
+    planning.axes, planning.device, planning.link = axes, device, link
+    planning.mesh = tuple((name, size) for name, size, _, _ in axes)
+    planning.stages, planning.mode = stages, _mode(mode)
     found = planned.plan(network, inputs, {}, planning)
-    data = found["json"]
-    return Explanation(found["text"], json.loads(data) if isinstance(data, str) else data)
+    data = json.loads(found["json"])
+    data["axes"] = [list(axis) for axis in axes]
+    return Explanation(found["text"], data)
 
 
 __all__ = ["Explanation", "dry_run", "explain"]

@@ -23,7 +23,7 @@ _MODES = {
     "dynamic_programming": ("auto_parallel", "dynamic_programming"),
 }
 _OWNER = "AutoParallel"
-_swapping = threading.RLock()
+_telling = threading.RLock()
 
 
 class AutoParallel(Cell):
@@ -62,14 +62,12 @@ class AutoParallel(Cell):
 
     @contextlib.contextmanager
     def settings(self) -> Iterator[None]:
-        """The settings of the network hold in place of those of the context, which are of the process: one thread at a time."""
+        """The settings of the network hold in this thread in place of those of the context. One thread at a time: how collectives are
+        joined is told to the whole process."""
         own = self.__dict__["_parallel_settings"]
-        with _swapping:
-            before = context.swap_parallel(_parallel_settings.DEFAULTS | context.joined() | own)
-            try:
-                yield
-            finally:
-                context.swap_parallel(before)
+        settings = _parallel_settings.DEFAULTS | context.joined() | own
+        with _telling, context.parallel_settings(settings):
+            yield
 
     def _set(self, **settings: Any) -> None:
         own = self.__dict__["_parallel_settings"]

@@ -4,6 +4,7 @@ memory."""
 
 from __future__ import annotations
 
+import contextvars
 import ctypes
 import sys
 import threading
@@ -29,7 +30,10 @@ def call(work: Callable[[], Any], can_repeat: Callable[[], bool]) -> Any:
     results: list = []
     origin = sys._getframe()
     ended = threading.Event()
-    thread = threading.Thread(target=_enter, args=(work, results, origin, ended), daemon=True)
+    here = contextvars.copy_context()
+    thread = threading.Thread(
+        target=here.run, args=(_enter, work, results, origin, ended), daemon=True
+    )
     with _stack_size:
         size = threading.stack_size(_DEEP_STACK)
         try:

@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterable
 from opcode import opmap
 from typing import Any, NamedTuple
 
+from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.compile.program.deep import caller
 
 # As code objects name files: with the links that led there.
 PACKAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(__file__))), "")
+_core.set_own_files(PACKAGE)
 _LAYERS = os.path.join(PACKAGE, "nn", "layer", "")
 _MAX_WIDTH = 150
 # Of a statement with a body, what stands for it.

@@ -7,6 +7,7 @@ learning rate, are of the whole.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -43,7 +44,7 @@ class _Wish(NamedTuple):
 
 def wish(cls: type) -> _Wish | None:
     """What the settings ask of an optimizer that is made; None: its states are whole."""
-    if not context.get_auto_parallel_context("enable_parallel_optimizer") or _building:
+    if not context.get_auto_parallel_context("enable_parallel_optimizer") or _building.inner:
         return None
     if context.planned():  # the compiler divides the states together with the parameters
         return None
@@ -105,7 +106,13 @@ def _part(parameter: Parameter, wished: _Wish) -> Parameter:
     return part
 
 
-_building: list[Cell] = []
+class _Building(threading.local):
+    inner = (
+        False  # an optimizer of rows is being made by this thread, which is not to be divided again
+    )
+
+
+_building = _Building()
 
 
 def build(face: Any, wished: _Wish, init: Callable, params: list[Any], rest: Any) -> None:
@@ -130,11 +137,11 @@ def build(face: Any, wished: _Wish, init: Callable, params: list[Any], rest: Any
 
     cls: Any = type(face)
     inner = cls.__new__(cls)
-    _building.append(inner)
+    _building.inner = True
     try:
         init(inner, [parts_of(item) for item in params], *args, **kwargs)
     finally:
-        _building.pop()
+        _building.inner = False
     for own in inner.parameters:
         if whole[id(own)] is not own:
             inner._params.pop(own.name)

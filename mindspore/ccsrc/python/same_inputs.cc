@@ -1,0 +1,64 @@
+#include "python/same_inputs.h"
+
+#include "io/crc32c.h"
+#include "kernel/collectives.h"
+#include "python/world.h"
+
+namespace ms::python {
+namespace {
+
+// The first rank that has the same piece of the input as `rank`.
+int64_t FirstLike(const parallel::Lowered& program, size_t input, int64_t rank) {
+  const parallel::Layout& layout = program.inputs[input];
+  const Shape& shape = program.whole_inputs[input].shape();
+  parallel::Box mine = layout.BoxOf(shape, program.mesh, rank);
+  for (int64_t other = 0; other < rank; ++other) {
+    if (layout.BoxOf(shape, program.mesh, other) == mine) return other;
+  }
+  return rank;
+}
+
+std::string Ranks(const std::vector<int64_t>& ranks) {
+  return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "));
+}
+
+}  // namespace
+
+void SameInputs::Check(const parallel::Lowered& program, std::span<const GivenInput> given) const {
+  int64_t devices = program.mesh.devices();
+  auto transport = CurrentTransport();
+  if (devices == 1 || given.empty() || !transport || transport->size() != devices) return;
+  std::vector<uint32_t> mine;
+  for (const GivenInput& g : given) {
+    std::span<const std::byte> bytes(g.value.data<std::byte>(), g.value.bytes());
+    mine.push_back(Crc32c(0, bytes));
+  }
+  std::vector<uint32_t> all(mine.size() * static_cast<size_t>(devices));
+  auto bytes = static_cast<int64_t>(mine.size() * sizeof(uint32_t));
+  std::vector<int64_t> counts(static_cast<size_t>(devices), bytes);
+  FindGroup(kWorld)->AllGather({"what a divided function is given"}, mine.data(), all.data(),
+                               counts);
+  for (size_t i = 0; i < given.size(); ++i) {
+    std::vector<int64_t> differ;
+    int64_t from = 0;
+    for (int64_t rank = 0; rank < devices; ++rank) {
+      auto sum = [&](int64_t r) { return all[static_cast<size_t>(r) * given.size() + i]; };
+      int64_t first = FirstLike(program, given[i].input, rank);
+      if (sum(first) == sum(rank)) continue;
+      if (differ.empty()) from = first;
+      differ.push_back(rank);
+    }
+    if (differ.empty()) continue;
+    Throw(ErrorKind::kValue,
+          "argument {} of a function that is divided, {}, must have the same values in all "
+          "processes that are given {}, but those of {} differ from those of rank {}: let all read "
+          "the same batches (set_seed, where they are shuffled), or "
+          "set_auto_parallel_context(dataset_strategy=\"data_parallel\") where each has its own "
+          "rows",
+          given[i].number, program.whole_inputs[given[i].input],
+          program.inputs[given[i].input].replicated() ? "the whole batch" : "the same part of it",
+          Ranks(differ), from);
+  }
+}
+
+}  // namespace ms::python
