@@ -191,6 +191,17 @@ def test_a_norm_of_all_gradients():
         check(Perceptron, random(8, 6), LABELS)
 
 
+def test_a_loss_that_is_scaled():
+    class Scaled(Run):
+        def __init__(self, *args: Any) -> None:
+            super().__init__(*args)
+            self.step = nn.TrainOneStepCell(self.loss, self.optimizer, sens=0.25).set_train()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(globals(), "Run", Scaled)
+        check(Perceptron, random(8, 6), LABELS)
+
+
 def test_norms_of_batches_keep_their_means():
     class Norm(nn.Cell):
         def __init__(self) -> None:

@@ -95,10 +95,30 @@ void StageOrder::Schedule() {
       behind = behind || (late[v.node->id] && last[v.node->id] == last[node->id]);
     late[node->id] = behind;
   }
-  order_ = main_.nodes();
-  std::stable_sort(order_.begin(), order_.end(), [&](const Node* a, const Node* b) {
+  std::vector<Node*> sorted = main_.nodes();
+  std::stable_sort(sorted.begin(), sorted.end(), [&](const Node* a, const Node* b) {
     return std::pair(last[a->id], bool{late[a->id]}) < std::pair(last[b->id], bool{late[b->id]});
   });
+  std::vector<bool> done(main_.nodes().size(), false);
+  for (Node* node : sorted) Add(node, &done);
+}
+
+// The node behind what it needs, where the order by tasks says nothing of that.
+void StageOrder::Add(Node* node, std::vector<bool>* done) {
+  std::vector<Node*> pending{node};
+  while (!pending.empty()) {
+    Node* next = pending.back();
+    size_t before = pending.size();
+    if (!(*done)[next->id]) {
+      for (const Var& v : next->inputs) {
+        if (!(*done)[v.node->id]) pending.push_back(v.node);
+      }
+    }
+    if (pending.size() > before) continue;
+    pending.pop_back();
+    if (!(*done)[next->id]) order_.push_back(next);
+    (*done)[next->id] = true;
+  }
 }
 
 // Gradients are added up from the last part to the first, as the program goes backward; when it is

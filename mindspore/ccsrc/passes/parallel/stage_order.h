@@ -25,6 +25,7 @@ class StageOrder {
   void FindParts();
   void Choose(const ParallelOptions& options, const StagePlan& plan);
   void Schedule();
+  void Add(Node* node, std::vector<bool>* done);
   void AddUpInOrder(std::vector<int>* last);
   std::vector<Var> Addends(Node* sum, const std::vector<int>& readers, std::vector<Node*>* sums);
 
