@@ -68,7 +68,9 @@ TEST(Dynamic, SpecialiseLeavesNoSymbol) {
   EXPECT_FALSE(HasSymbols(*known));
   for (const Node* node : known->main()->nodes()) {
     for (const Type& type : node->outputs) EXPECT_FALSE(type.shape().symbolic());
-    if (node->attrs) EXPECT_FALSE(HasSymbols(*node->attrs));
+    if (node->attrs) {
+      EXPECT_FALSE(HasSymbols(*node->attrs));
+    }
   }
 }
 

@@ -28,9 +28,9 @@ TEST(Pipeline, AGradientLeavesStraightCode) {
     })");
   SetVerifying(true);
   std::vector<std::string> changes;
-  Optimize(*module, {.evaluate = {}, .dump = [&](const std::string& pass, const Module&) {
-                       changes.push_back(pass);
-                     }});
+  PassOptions options;
+  options.dump = [&](const std::string& pass, const Module&) { changes.push_back(pass); };
+  Optimize(*module, options);
   SetVerifying(false);
   EXPECT_EQ(module->graphs().size(), 1u);
   std::vector<std::string> ops;

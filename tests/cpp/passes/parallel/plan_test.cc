@@ -207,8 +207,9 @@ TEST(Plan, WideTablesAreCut) {
   options.device = {1e13, 5e11, 5e-6, 0};
   Plan plan = MakePlan(*module, options);
   for (const Var& v : module->main()->inputs()) {
-    if (v.node->name == "w_table" || v.node->name == "m_w_table")
+    if (v.node->name == "w_table" || v.node->name == "m_w_table") {
       EXPECT_EQ(plan.parameters.at(v.node).Pieces(plan.mesh), 8) << v.node->name;
+    }
   }
 }
 
@@ -325,8 +326,9 @@ TEST(Plan, LoopsKeepTheirLayouts) {
   Plan plan = MakePlan(*module, options);
   for (const auto& graph : module->graphs()) {
     for (const Var& v : graph->inputs()) {
-      if (v.node->name == "x")
+      if (v.node->name == "x") {
         EXPECT_EQ(plan.parameters.at(v.node).ToString(plan.mesh), "[a, -]") << graph->name();
+      }
     }
     for (const Node* node : graph->nodes()) {
       if (node->kind != NodeKind::kApply) continue;
