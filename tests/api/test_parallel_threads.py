@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 
 import numpy as np
@@ -62,8 +63,12 @@ def test_deep_programs_keep_the_settings_of_their_thread():
             raise RecursionError
         return context.planned()
 
-    with network.settings():
-        assert deep.call(work, lambda: True)
+    limit = sys.getrecursionlimit()
+    try:
+        with network.settings():
+            assert deep.call(work, lambda: True)
+    finally:
+        sys.setrecursionlimit(limit)
     assert attempts[0] is not attempts[1]
 
 

@@ -80,4 +80,4 @@ def share_parameters(parameters: Iterable[Any], at: Member) -> None:
             parameter.set_data(_exchange.broadcast(parameter.value(), 0, at))
 
 
-__all__ = ["DistributedGradReducer", "share_parameters"]
+__all__ = ["DistributedGradReducer"]
