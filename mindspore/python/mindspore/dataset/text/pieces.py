@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterator
 from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
 from mindspore.dataset.core.validator_helpers import check_int, check_type
+from mindspore.dataset.text.vocabulary import column_texts
 
 
 class SentencePieceModel(IntEnum):
@@ -66,7 +66,7 @@ class SentencePieceVocab:
         op = "SentencePieceVocab.from_dataset"
         check_type(op, "col_names", col_names, (str, list, type(None)))
         names = [col_names] if isinstance(col_names, str) else list(col_names or ())
-        texts = _texts(op, dataset, names or dataset.get_col_names())
+        texts = column_texts(op, "col_names", dataset, names or dataset.get_col_names())
         return cls._trained(
             op, {"sentence_iterator": texts}, vocab_size, character_coverage, model_type, params
         )
@@ -131,17 +131,3 @@ class SentencePieceVocab:
             raise RuntimeError(f"For '{op}', path must be a folder, but got '{path}'.")
         with open(os.path.join(path, filename), "wb") as file:
             file.write(vocab.model)
-
-
-def _texts(op: str, dataset: Any, names: list[str]) -> Iterator[str]:
-    for row in dataset.create_dict_iterator(num_epochs=1, output_numpy=True):
-        for name in names:
-            if name not in row:
-                raise ValueError(
-                    f"For '{op}', col_names must be among {list(row)}, but got '{name}'."
-                )
-            if row[name].dtype.kind not in "US":
-                raise TypeError(
-                    f"For '{op}', column '{name}' must be text, but got {row[name].dtype}."
-                )
-            yield from row[name].astype(str).ravel().tolist()

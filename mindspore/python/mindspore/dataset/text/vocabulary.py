@@ -14,6 +14,21 @@ from mindspore import _core
 from mindspore.dataset.core.validator_helpers import check_int, check_type
 
 
+def column_texts(op: str, argument: str, dataset: Any, names: list[str]) -> Iterator[str]:
+    """All texts in the columns of a dataset that `argument` names, row by row."""
+    for row in dataset.create_dict_iterator(num_epochs=1, output_numpy=True):
+        for name in names:
+            if name not in row:
+                raise ValueError(
+                    f"For '{op}', {argument} must be among {list(row)}, but got '{name}'."
+                )
+            if row[name].dtype.kind not in "US":
+                raise TypeError(
+                    f"For '{op}', column '{name}' must be text, but got {row[name].dtype}."
+                )
+            yield from row[name].astype(str).ravel().tolist()
+
+
 def _lines(op: str, file_path: Any) -> Iterator[str]:
     """The lines of a UTF-8 file, without their ends."""
     check_type(op, "file_path", file_path, str)
@@ -124,18 +139,7 @@ class Vocab:
         low, high = _frequencies(op, freq_range)
         if top_k is not None:
             check_int(op, "top_k", top_k, 1)
-        counts: collections.Counter[str] = collections.Counter()
-        for row in dataset.create_dict_iterator(num_epochs=1, output_numpy=True):
-            for name in names:
-                if name not in row:
-                    raise ValueError(
-                        f"For '{op}', columns must be among {list(row)}, but got '{name}'."
-                    )
-                if row[name].dtype.kind not in "US":
-                    raise TypeError(
-                        f"For '{op}', column '{name}' must be text, but got {row[name].dtype}."
-                    )
-                counts.update(row[name].astype(str).ravel().tolist())
+        counts = collections.Counter(column_texts(op, "columns", dataset, names))
         kept = [(word, n) for word, n in counts.items() if low <= n <= high]
         kept.sort(key=lambda pair: (-pair[1], pair[0]))
         return cls.from_list([word for word, _ in kept[:top_k]], special_tokens, special_first)

@@ -144,12 +144,6 @@ def _search(b: Builder, values: list[Value], attributes: dict, types: list) -> l
     return b.apply("SearchSorted", arguments, types)
 
 
-def _nll(b: Builder, values: list[Value], attributes: dict, types: list) -> list:
-    """The loss, and what it was divided by."""
-    reduction = ("sum", "mean", "none").index(attributes["reduction"])
-    return b.apply("NLLLoss", [*values, reduction, attributes["ignore_index"]], types)
-
-
 def _sparse_cross_entropy(b: Builder, values: list[Value], attributes: dict, types: list) -> list:
     settings = {"is_grad": bool(attributes["is_grad"]), "sens": 1.0}
     return b.apply("SparseSoftmaxCrossEntropyWithLogits", values, types, settings)
@@ -164,7 +158,6 @@ WRITERS: dict[str, Callable[[Builder, list[Value], dict, list], list]] = {
     "GeLU": _gelu,
     "LeakyReLU": _leaky_relu,
     "LogSigmoid": _log_sigmoid,
-    "NLLLoss": _nll,
     "Ones": _full(1),
     "OnesLike": _full(1),
     "SearchRows": _search,

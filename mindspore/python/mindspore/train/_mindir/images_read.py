@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from mindspore import _core, ops
 from mindspore.common.tensor import Tensor
+from mindspore.train._mindir.rules import GRID_MODES, GRID_PADDINGS
 
 
 class Call(NamedTuple):
@@ -223,16 +224,13 @@ def _resize(mode: str) -> Callable[[list, dict], Call]:
     return read
 
 
-_GRID_MODES, _GRID_PADDINGS = ("bilinear", "nearest"), ("zeros", "border", "reflection")
-
-
 def _grid_sample(values: list, plain: dict) -> Call:
     mode, padding, aligned = values[2:] if len(values) == 5 else (-1, -1, False)
     if mode not in (0, 1) or padding not in (0, 1, 2):
         raise ValueError(f"a sampler of a grid has the mode {mode!r} and the padding {padding!r}")
     settings = {
-        "mode": _GRID_MODES[mode],
-        "padding_mode": _GRID_PADDINGS[padding],
+        "mode": GRID_MODES[mode],
+        "padding_mode": GRID_PADDINGS[padding],
         "align_corners": bool(aligned),
     }
     return Call(_core.op("GridSample"), values[:2], settings)

@@ -9,6 +9,7 @@ import numpy as np
 
 from mindspore.common.tensor import Tensor
 from mindspore.train._mindir.building import Builder, NotThere, Value
+from mindspore.train._mindir.rules import GRID_MODES, GRID_PADDINGS
 
 
 def sizes_of(sizes: Any, count: int) -> tuple[int, ...]:
@@ -250,13 +251,10 @@ def _resample(b: Builder, values: list[Value], attributes: dict, types: list) ->
     return b.apply(primitive, [x, size, align_corners, half_pixel], types)
 
 
-_GRID_MODES, _GRID_PADDINGS = ("bilinear", "nearest"), ("zeros", "border", "reflection")
-
-
 def _grid_sample(b: Builder, values: list[Value], attributes: dict, types: list) -> list:
     settings = (
-        _GRID_MODES.index(attributes["mode"]),
-        _GRID_PADDINGS.index(attributes["padding_mode"]),
+        GRID_MODES.index(attributes["mode"]),
+        GRID_PADDINGS.index(attributes["padding_mode"]),
         bool(attributes["align_corners"]),
     )
     primitive = "GridSampler2D" if len(values[0].shape) == 4 else "GridSampler3D"

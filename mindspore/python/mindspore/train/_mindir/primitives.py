@@ -57,16 +57,7 @@ def _argument(values: list, at: int, default: Any = None) -> Any:
 
 
 def _clamp(values: list, plain: dict) -> Call:
-    settings = {"low": _argument(values, 1), "high": _argument(values, 2)}
-    return Call(_clamped, values[:1], settings)
-
-
-def _clamped(x: Any, low: Any, high: Any) -> Any:
-    return ops.clamp(x, low, high)
-
-
-def _clamp_by_tensors(values: list, plain: dict) -> Call:
-    return Call(ops.clamp, values, {})
+    return Call(ops.clamp, values[:1], {"min": _argument(values, 1), "max": _argument(values, 2)})
 
 
 def _sum(values: list, plain: dict) -> Call:
@@ -93,17 +84,6 @@ def _search(values: list, plain: dict) -> Call:
     return Call(_core.op("SearchRows"), values[:2], settings)
 
 
-def _nll(values: list, plain: dict) -> Call:
-    reduction = _argument(values, 3, 1)
-    if reduction not in (0, 1, 2):
-        raise ValueError(f"'NLLLoss' has the reduction {reduction!r}")
-    settings = {
-        "reduction": ("sum", "mean", "none")[reduction],
-        "ignore_index": _argument(values, 4, -100),
-    }
-    return Call(_core.op("NLLLoss"), values[:3], settings)
-
-
 def _sparse_cross_entropy(values: list, plain: dict) -> Call:
     if plain.get("sens", 1.0) != 1:
         raise ValueError("'SparseSoftmaxCrossEntropyWithLogits' must have a 'sens' of 1")
@@ -116,13 +96,12 @@ READERS: dict[str, Callable[[list, dict], Call]] = {
     "Adds": _with_number("Add"),
     "Cdist": _distances,
     "ClampScalar": _clamp,
-    "ClampTensor": _clamp_by_tensors,
+    "ClampTensor": lambda values, plain: Call(ops.clamp, values, {}),
     "Divs": _with_number("Div"),
     "GeLU": _gelu,
     "LSTM": _lstm,
     "MaskedFill": lambda values, plain: Call(ops.masked_fill, values, {}),
     "Muls": _with_number("Mul"),
-    "NLLLoss": _nll,
     "Round": _round,
     "SearchSorted": _search,
     "SparseSoftmaxCrossEntropyWithLogits": _sparse_cross_entropy,

@@ -56,6 +56,7 @@ LayerNorm(input_x, gamma, beta, begin_norm_axis, begin_params_axis, epsilon)
 Lerp(start, end, weight)
 LogSoftmax(logits, axis)
 MatMul(x, y, transpose_a, transpose_b)
+NLLLoss(logits, labels, weight, reduction:reduction, ignore_index)
 OneHot(indices, depth, on_value, off_value, axis)
 PReLU(x, weight)
 ReduceAll(input, axis, keep_dims)
@@ -93,6 +94,8 @@ Unstack(input_x; axis=axis, num=num)
 
 _FORMATS = {"NCHW": 0, "NHWC": 1, "NCDHW": 14}
 _REDUCTIONS = {"sum": 0, "mean": 1, "none": 2}
+# The places of the modes and paddings of samplers of grids.
+GRID_MODES, GRID_PADDINGS = ("bilinear", "nearest"), ("zeros", "border", "reflection")
 
 
 def _place(numbers: dict[str, int], what: str) -> Callable[[Any], Any]:
