@@ -185,6 +185,37 @@ def test_the_later_spelling_writes_into_what_it_is_given():
     np.testing.assert_array_equal(tensor.asnumpy(), [1, 1, 1])
 
 
+def test_rows_by_a_matrix_of_counts():
+    x, y = Tensor([1.0, 2.0, 3.0]), ops.zeros(3)
+    assert ops.all_to_all_v_c(y, x, [3]) is None
+    assert y.asnumpy().tolist() == [1, 2, 3]
+    z, handle = comm_func.all_to_all_single_with_output_shape((3,), x)
+    assert z.asnumpy().tolist() == [1, 2, 3] and handle is None
+    with pytest.raises(ValueError, match="'send_count_matrix' must be 1 numbers"):
+        ops.all_to_all_v_c(y, x, [1, 2])
+    with pytest.raises(TypeError, match="'send_count_matrix' must be a tuple or list of ints"):
+        ops.all_to_all_v_c(y, x, "3")
+
+
+def test_results_are_always_written_in_place():
+    ops.set_comm_ops_inplace(True, ["all_reduce"])
+    with pytest.raises(NotImplementedError, match="'is_enable' must be True"):
+        ops.set_comm_ops_inplace(False)
+    with pytest.raises(ValueError, match="must hold names of collectives, but got 'foo'"):
+        ops.set_comm_ops_inplace(True, ["foo"])
+    with pytest.raises(TypeError, match="'is_enable' must be a bool, but got"):
+        ops.set_comm_ops_inplace(1)
+
+
+def test_a_layout_of_one_process_keeps_the_tensor():
+    place = ms.Layout((1,), ("a",))("a")
+    x = Tensor([1.0, 2.0])
+    assert ops.Reshard((place,), (place,), ((1,),))(x).asnumpy().tolist() == [1, 2]
+    assert ops.reshard(x, place).asnumpy().tolist() == [1, 2]
+    with pytest.raises(TypeError, match="'out_layout' must be a tuple of one Layout"):
+        ops.Reshard((place,), place, ((1,),))
+
+
 def test_what_others_need_is_refused_before_init(monkeypatch):
     monkeypatch.setattr(_groups, "joined", False)
     monkeypatch.setattr(_groups, "_alone", False)

@@ -26,6 +26,18 @@ def test_a_path_is_imported_and_has_its_names(path):
         _ = module.no_such_name
 
 
+def test_import_star_takes_what_the_homes_show():
+    program = """
+from mindspore.ops.operations.math_ops import *
+from mindspore.ops.communication import *
+print(Add.__name__, all_reduce.__name__, all_to_all_v_c.__name__, P2POp.__name__)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    )
+    assert done.stdout.split() == ["Add", "all_reduce", "all_to_all_v_c", "P2POp"]
+
+
 def test_all_of_them_in_one_fresh_process():
     program = "import importlib\n" + "".join(
         f"importlib.import_module({p!r})\n" for p in [*paths.NAMES, *paths.FILES]

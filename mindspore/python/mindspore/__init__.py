@@ -103,8 +103,13 @@ _LAZY = {
     "summary": "nn.network_summary",
     **dict.fromkeys(("COOTensor", "CSRTensor", "RowTensor", "SparseTensor"), "ops._sparse"),
     **dict.fromkeys(
-        ("get_algo_parameters", "reset_algo_parameters", "set_algo_parameters"), "parallel"
+        ("get_algo_parameters", "merge_pipeline_strategys", "parameter_broadcast")
+        + ("reset_algo_parameters", "restore_group_info_list", "set_algo_parameters")
+        + ("sync_pipeline_shared_parameters", "unified_safetensors"),
+        "parallel",
     ),
+    **dict.fromkeys(("Layout", "shard"), "parallel.shard"),
+    "Symbol": "common._symbol",
     **dict.fromkeys(
         ("ConvertModelUtils", "ConvertNetUtils", "SummaryCollector", "SummaryRecord"), "train"
     ),

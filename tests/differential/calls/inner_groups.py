@@ -136,6 +136,98 @@ for _name in _WRITERS:
             return type(error).__name__
 
 
+_ROWS = {
+    "all_gather_into_tensor_uneven": [2],
+    "reduce_scatter_tensor_uneven": [2],
+    "all_to_all_v_c": [2],
+}
+for _name, _counts in _ROWS.items():
+
+    @_program(f"ops.{_name}", (X, True))
+    def _(ms, name=_name, counts=_counts):
+        """All rows are of this process."""
+        out = ms.ops.zeros((2, 3), ms.float32)
+        return out, getattr(ms.ops, name)(out, ms.Tensor(X), counts) is None
+
+    @_program(f"ops.{_name}", "ValueError")
+    def _(ms, name=_name):
+        """Counts of more processes than there are."""
+        try:
+            return getattr(ms.ops, name)(ms.ops.zeros((2, 3), ms.float32), ms.Tensor(X), [1, 1])
+        except ValueError as error:
+            return type(error).__name__
+
+
+@_program("communication.comm_func.all_to_all_single_with_output_shape", (X, True))
+def _(ms):
+    """The only part is the whole."""
+    from mindspore.communication import comm_func
+
+    out, handle = comm_func.all_to_all_single_with_output_shape((2, 3), ms.Tensor(X))
+    return out, handle is None
+
+
+@_program("communication.comm_func.all_to_all_v_c", X)
+def _(ms):
+    """The same function as that of ops."""
+    from mindspore.communication import comm_func
+
+    out = ms.ops.zeros((2, 3), ms.float32)
+    comm_func.all_to_all_v_c(out, ms.Tensor(X), [2])
+    return out
+
+
+call("ops.set_comm_ops_inplace", True)
+call("ops.set_comm_ops_inplace", 1)
+call("ops.set_comm_ops_inplace", True, ["foo"])
+
+
+@_program("ops.reshard", X)
+def _(ms):
+    """One process has all of it."""
+    return ms.ops.reshard(ms.Tensor(X), ms.Layout((1,), ("a",))("a", "None"))
+
+
+@_program("ops.Reshard", X)
+def _(ms):
+    """One process has all of it."""
+    place = ms.Layout((1,), ("a",))("a", "None")
+    return ms.ops.Reshard((place,), (place,), ((1, 1),))(ms.Tensor(X))
+
+
+@_program("ops.P2POp", ("isend", 0))
+def _(ms):
+    """What it holds."""
+    op = ms.ops.P2POp("isend", ms.Tensor(X), 0)
+    return op.op, op.peer
+
+
+@_program("ops.tensor_operator_registry", X + 1)
+def _(ms):
+    """A function by name."""
+    return ms.ops.tensor_operator_registry.get("add")(ms.Tensor(X), 1)
+
+
+@case("Symbol")
+def _(ms):
+    """What bounds say."""
+    shown = [
+        ms.Symbol(max=32).to_dict(),
+        ms.Symbol(divisor=8, remainder=1).to_dict(),
+        ms.Symbol(max=2, min=5).to_dict(),
+    ]
+    described = ms.Tensor(shape=(None, ms.Symbol(min=3)), dtype=ms.float32)
+    return shown, described.shape, str(described.symbolic_shape)
+
+
+for _given in (
+    {"max": 2.5},
+    {"min": 0},
+    {"divisor": 0},
+    {"divisor": 2, "remainder": 3},
+    {"unique": 1},
+):
+    call("Symbol", **_given)
 for _name, _args in (("all_reduce", ()), ("reduce", (0,)), ("broadcast", (0,))):
 
     @_program(f"ops.{_name}", X)
@@ -194,6 +286,9 @@ def _(ms):
 
 for _name in "send recv isend irecv".split():
     call(f"ops.{_name}", f32(2), 1)
+for _name in "send_object_list recv_object_list".split():
+    call(f"ops.{_name}", [], 1)
+    call(f"ops.{_name}", [1], 0)
 for _name in "batch_isend_irecv".split():
     call(f"ops.{_name}", 3)
 

@@ -45,6 +45,11 @@ for dtype in (np.float32, np.int8):
     distributed.reduce_scatter_tensor_uneven(part, rows, sizes)
     begin = sum(sizes[:RANK])
     assert part.asnumpy()[:, 2].tolist() == [SIZE * i for i in range(begin, begin + RANK + 1)]
+    counts = [1, 2, 0, 3]  # of rows, from process i to j
+    came = full(counts[RANK] + counts[2 + RANK], 0, dtype)
+    sent = full(sum(counts[2 * RANK :][:2]), RANK + 1, dtype)
+    ops.all_to_all_v_c(came, sent, counts)
+    assert came.asnumpy()[:, 0].tolist() == [1] * counts[RANK] + [2] * counts[2 + RANK]
 even = full(SIZE, 0)
 distributed.all_gather_into_tensor_uneven(even, full(1, RANK))
 assert even.asnumpy()[:, 0].tolist() == list(range(SIZE))

@@ -16,6 +16,16 @@ from typing import Any
 _FOLDER = Path(__file__).parent
 
 
+def _found(home: str) -> Any:
+    target, _, attribute = home.partition(":")
+    found = importlib.import_module(target)
+    return getattr(found, attribute) if attribute else found
+
+
+def _public(found: Any) -> list[str]:
+    return list(getattr(found, "__all__", None) or [n for n in dir(found) if n[0] != "_"])
+
+
 class _Names(Loader):
     """Makes a module whose names come from other modules, each when it is asked for."""
 
@@ -25,20 +35,26 @@ class _Names(Loader):
         module = types.ModuleType(spec.name, f"Names of {', '.join(homes)}, under another path.")
 
         def get(name: str) -> Any:
+            if name == "__all__":
+                return module.__dir__()
             for home, names in homes.items():
                 if name in names.split() or (names == "*" and not name.startswith("__")):
-                    target, _, attribute = home.partition(":")
-                    found = importlib.import_module(target)
-                    found = getattr(found, attribute) if attribute else found
+                    found = _found(home)
                     if hasattr(found, name):
                         setattr(module, name, getattr(found, name))
                         return getattr(module, name)
             raise AttributeError(f"module '{spec.name}' has no attribute '{name}'")
 
-        named = [n for names in homes.values() if names != "*" for n in names.split()]
-        module.__dict__.update(__getattr__=get, __dir__=lambda: named)
-        if named:
-            module.__dict__["__all__"] = named
+        def listed() -> list[str]:
+            """What `import *` takes: names of the table, and where it says all, what their home shows."""
+            pairs = homes.items()
+            return [
+                n
+                for home, names in pairs
+                for n in (_public(_found(home)) if names == "*" else names.split())
+            ]
+
+        module.__dict__.update(__getattr__=get, __dir__=listed)
         return module
 
     def exec_module(self, module: types.ModuleType) -> None:

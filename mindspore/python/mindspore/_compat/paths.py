@@ -63,7 +63,11 @@ NAMES: dict[str, dict[str, str]] = {
     "mindspore.ops.operations._inner_ops": {_OPS: "*"},
     "mindspore.ops._inner_ops": {_OPS: "*"},
     "mindspore.ops.operations._scalar_ops": {_OPS: "*"},
-    "mindspore.ops.communication": {_COLLECTIVES: "*"},
+    "mindspore.ops.communication": {
+        _COLLECTIVES: "*",
+        "mindspore.ops.function.uneven_func": "*",
+        "mindspore.mint.distributed": "P2POp gather scatter",
+    },
     "mindspore.ops.composite.base": {"mindspore.ops.composite": "*"},
     "mindspore.ops.composite.multitype_ops": {"mindspore._compat.pieces": "zeros_like ones_like"},
     "mindspore.ops.composite.clip_ops": {

@@ -16,6 +16,7 @@ _FUSED = (
     "topk are the parts to write it with"
 )
 _POOL = "memory is taken from the one pool of each device, which needs no choice"
+_STORE = "processes find each other through msrun or mpirun; all_gather_object and send_object_list share what they have"
 _CLUSTER = "it belongs to another vendor's controller of clusters, which this build does not know"
 _SERVER = "parameter servers are not part of this build; nn.Embedding and the optimizers hold all in one process"
 _GRAPH = "it is a node inside of another compiler's graphs and has no meaning by itself"
@@ -61,6 +62,7 @@ _TABLE = (
         "all_gather_matmul matmul_reduce_scatter moe_distribute_combine moe_distribute_dispatch",
         _LINKS,
     ),
+    ("ops", "TCPStore", _STORE),
     (
         "ops",
         "lightning_indexer nsa_compress nsa_compress_attention nsa_select_attention sparse_flash_attention ApplyRotaryPosEmb "
@@ -78,7 +80,7 @@ _TABLE = (
     ("profiler", "AicoreMetrics DynamicProfilerMonitor EnvProfiler HostSystem", _CHIP),
     (
         "utils",
-        "comm_exec_order_check get_sdc_detect_result sdc_detect_start sdc_detect_stop stress_detect",
+        "comm_exec_order_check runtime_execution_order_check get_sdc_detect_result sdc_detect_start sdc_detect_stop stress_detect",
         _CHIP,
     ),
     (" runtime", "MemPool PluggableAllocator memory_replay use_mem_pool", _POOL),

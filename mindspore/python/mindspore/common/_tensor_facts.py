@@ -13,6 +13,7 @@ from mindspore._core import DType, Tensor
 from mindspore.common._checked import checked
 from mindspore.common._kinds import Count
 from mindspore.common._refused import refused_attributes
+from mindspore.common._symbol import symbolic_shape
 from mindspore.common.dtype import dtype_to_nptype
 
 
@@ -100,7 +101,7 @@ FACTS: dict[str, Any] = {
     "init_flag": False,
     "delta_seed": 0,
     "param_info": None,
-    "symbolic_shape": None,
+    "symbolic_shape": property(symbolic_shape),
     "to_dlpack": lambda self: self.__dlpack__(),
     "get_bytes": _get_bytes,
     "convert_bytes_to_tensor": staticmethod(

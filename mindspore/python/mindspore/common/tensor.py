@@ -13,6 +13,7 @@ from mindspore.common import _printing
 from mindspore.common._checked import check_value
 from mindspore.common._kinds import Ints
 from mindspore.common._size import require_memory
+from mindspore.common._symbol import Symbol, describe
 from mindspore.common._tensor_facts import FACTS
 from mindspore.context import HOST, checked_device
 
@@ -50,7 +51,8 @@ def _sort_arguments(
     del internal, const_arg
     device = None if device is None else checked_device("Tensor", "device", device)
     if input_data is None and init is None and dtype is not None and _is_open(shape):
-        return _core.placeholder(dtype, [None if s == -1 else s for s in shape]), None, None
+        sizes = [None if s == -1 or isinstance(s, Symbol) else s for s in shape]
+        return describe(_core.placeholder(dtype, sizes), shape), None, None
     if input_data is None and init is None and dtype is not None and shape is None:
         return _core.placeholder_of_any_rank(dtype), None, None
     if _is_open(shape):
@@ -84,7 +86,9 @@ def _sort_arguments(
 
 def _is_open(shape) -> bool:
     """Whether sizes are left to the calls of a compiled function."""
-    return isinstance(shape, (tuple, list)) and any(s is None or s == -1 for s in shape)
+    if not isinstance(shape, (tuple, list)):
+        return False
+    return any(s is None or s == -1 or isinstance(s, Symbol) for s in shape)
 
 
 _lost: set[str] = set()  # devices of the process that this one was forked from

@@ -8,15 +8,18 @@ from typing import Any
 from mindspore import Tensor
 from mindspore.common import _groups
 from mindspore.communication import GROUP
+from mindspore.ops._bind import raw
 from mindspore.ops._collectives import CLASSES
 from mindspore.ops.function.communication_func import (
     CommHandle,
+    all_to_all_single,
     batch_isend_irecv,
     irecv,
     isend,
     recv,
     send,
 )
+from mindspore.ops.function.uneven_func import all_to_all_v_c
 
 
 def _handle(async_op: bool) -> CommHandle | None:
@@ -83,6 +86,21 @@ def all_to_all_with_output_shape(
     return exchange(tuple(input_tensor_list)), _handle(async_op)
 
 
+def all_to_all_single_with_output_shape(
+    output_shape: Sequence[int] | Tensor,
+    tensor: Tensor,
+    output_split_sizes: Sequence[int] | None = None,
+    input_split_sizes: Sequence[int] | None = None,
+    group: str | None = None,
+    async_op: bool = False,
+) -> tuple[Tensor, CommHandle | None]:
+    """Sends a part of a tensor to each process; the parts that come, in one tensor, and a handle if asked for."""
+    sizes = output_shape.asnumpy().tolist() if isinstance(output_shape, Tensor) else output_shape
+    output = raw("Zeros")(shape=tuple(sizes), dtype=tensor.dtype)
+    all_to_all_single(output, tensor, output_split_sizes, input_split_sizes, group)
+    return output, _handle(async_op)
+
+
 class P2POp:
     """A sending or receiving for `batch_isend_irecv`.
 
@@ -114,6 +132,8 @@ __all__ = [
     "P2POp",
     "all_gather_into_tensor",
     "all_reduce",
+    "all_to_all_single_with_output_shape",
+    "all_to_all_v_c",
     "all_to_all_with_output_shape",
     "barrier",
     "batch_isend_irecv",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from mindspore.common._refused import refused
 from mindspore.ops import _bind, _python_ops
@@ -52,7 +53,22 @@ from mindspore.ops.composite import (  # noqa: E402
     value_and_grad,
 )
 
-__getattr__ = refused(__name__)
+# What is at home in modules that know this one.
+_LATER = {
+    "P2POp": "communication.comm_func",
+    "Reshard": "parallel.function",
+    "reshard": "parallel.function",
+    "tensor_operator_registry": "_compat.pieces",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        return refused(__name__)(name)
+    value = globals()[name] = getattr(importlib.import_module(f"mindspore.{_LATER[name]}"), name)
+    return value
+
+
 __all__ = sorted(
     {
         *_bind.functions,

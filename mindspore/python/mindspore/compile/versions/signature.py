@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from mindspore._core import Tensor
+from mindspore.common._symbol import Symbol, symbols_of
 from mindspore.common._tree import flatten
 
 if TYPE_CHECKING:
@@ -43,12 +44,13 @@ class Signature:
         """For every tensor among the arguments its declared sizes, None where any size will do, or None where nothing was
         declared. No list where an open size is 0: symbols stand for sizes of at least 1."""
         found: list[Sizes | None] = []
+        unique: dict[Symbol, int] = {}
         for position, value in enumerate(args):
             name = self.parameters[position] if position < len(self.parameters) else str(position)
-            self._visit(self._declared(position, name), value, name, found)
+            self._visit(self._declared(position, name), value, name, found, unique)
         for name, value in kwargs.items():
             position = self.parameters.index(name) if name in self.parameters else -1
-            self._visit(self._declared(position, name), value, name, found)
+            self._visit(self._declared(position, name), value, name, found, unique)
         tensors = flatten((list(args), kwargs))
         for sizes, tensor in zip(found, tensors):
             if sizes and any(s is None and n == 0 for s, n in zip(sizes, tensor.shape)):
@@ -60,9 +62,10 @@ class Signature:
             return self.inputs[position]
         return self.named.get(name)
 
-    def _visit(self, declared: Any, value: Any, name: str, found: list) -> None:
+    def _visit(self, declared: Any, value: Any, name: str, found: list, unique: dict) -> None:
         if isinstance(declared, Tensor):
             found.append(self._tensor(declared, value, name))
+            self._check_symbols(symbols_of(declared), tuple(value.shape), name, unique)
         elif isinstance(declared, (tuple, list)):
             if not isinstance(value, (tuple, list)) or len(value) != len(declared):
                 got = f"{type(value).__name__}" + (
@@ -72,10 +75,10 @@ class Signature:
                     f"For '{self.name}', '{name}' must be a sequence of {len(declared)}, as declared, but got {got}."
                 )
             for i, (d, v) in enumerate(zip(declared, value)):
-                self._visit(d, v, f"{name}[{i}]", found)
+                self._visit(d, v, f"{name}[{i}]", found, unique)
         elif isinstance(declared, dict) and isinstance(value, dict):
             for key, item in value.items():
-                self._visit(declared.get(key), item, f"{name}[{key!r}]", found)
+                self._visit(declared.get(key), item, f"{name}[{key!r}]", found, unique)
         else:
             found.extend([None] * len(flatten(value)))
 
@@ -103,6 +106,20 @@ class Signature:
                     f"but got {size} with shape {shape}."
                 )
         return tuple(None if s == -1 else s for s in wanted)
+
+    def _check_symbols(self, sizes: tuple, shape: tuple, name: str, unique: dict) -> None:
+        """Holds open sizes to what their symbols say; `unique` has the sizes of those that stand for one."""
+        for axis, (symbol, size) in enumerate(zip(sizes, shape)):
+            if not isinstance(symbol, Symbol):
+                continue
+            must = symbol.refusal(size)
+            if symbol.unique and unique.setdefault(symbol, size) != size:
+                must = f"{unique[symbol]}, as the other sizes of its Symbol are"
+            if must:
+                raise ValueError(
+                    f"For '{self.name}', dimension {axis} of '{name}' must be {must}, as declared, "
+                    f"but got {size} with shape {shape}."
+                )
 
 
 def argument_names(function: Callable | None) -> list[str]:

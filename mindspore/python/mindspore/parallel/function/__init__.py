@@ -29,4 +29,25 @@ def reshard(tensor: Tensor, layout: Layout) -> Any:
     return _pinned.pinned("reshard", tensor, layout)
 
 
-__all__ = ["reshard"]
+class Reshard:
+    """`reshard` as an object.
+
+    Args:
+        in_layout (tuple[Layout]): How the tensor lies, which the compiler knows.
+        out_layout (tuple[Layout]): How it is to lie.
+        in_strategy (tuple): The same as `in_layout`, as numbers of pieces.
+    """
+
+    def __init__(self, in_layout: tuple[Layout], out_layout: tuple[Layout], in_strategy: tuple):
+        for what, layouts in (("in_layout", in_layout), ("out_layout", out_layout)):
+            if not isinstance(layouts, tuple) or [type(x) for x in layouts] != [Layout]:
+                raise TypeError(
+                    f"For 'Reshard', '{what}' must be a tuple of one Layout, but got {layouts!r}."
+                )
+        self.in_layout, self.out_layout, self.in_strategy = in_layout, out_layout, in_strategy
+
+    def __call__(self, tensor: Tensor) -> Any:
+        return reshard(tensor, self.out_layout[0])
+
+
+__all__ = ["Reshard", "reshard"]

@@ -1,4 +1,4 @@
-"""Collectives that `mint.distributed` alone has: lists of tensors of one process, parts of different lengths, objects from one to another."""
+"""What the processes of a group do together, where the parts differ in length: rows of tensors, and objects from one to another."""
 
 from __future__ import annotations
 
@@ -11,67 +11,8 @@ import numpy as np
 from mindspore._core import Tensor
 from mindspore.common import _groups
 from mindspore.ops import _exchange
-from mindspore.ops._bind import raw
 from mindspore.ops._collectives import check_op
 from mindspore.ops.function import communication_func as functions
-
-
-def _done(async_op: bool) -> functions.CommHandle | None:
-    return functions.CommHandle() if async_op else None
-
-
-def _checked_list(name: str, what: str, tensors: Any, like: Tensor, at: _groups.Member) -> None:
-    """A tensor for each process, each as the one of this process."""
-    if not isinstance(tensors, (list, tuple)) or not all(isinstance(x, Tensor) for x in tensors):
-        raise TypeError(f"For '{name}', '{what}' must be a list of Tensors, but got {tensors!r}.")
-    if len(tensors) != at.size:
-        raise ValueError(
-            f"For '{name}', '{what}' must have a Tensor for each process of the group, {at.size}, but got {len(tensors)}."
-        )
-    for x in tensors:
-        if x.shape != like.shape or x.dtype != like.dtype:
-            raise ValueError(
-                f"For '{name}', the Tensors of '{what}' must have the shape and dtype of 'tensor', {tuple(like.shape)} and "
-                f"{like.dtype}, but got {tuple(x.shape)} and {x.dtype}."
-            )
-
-
-def gather(
-    tensor: Tensor,
-    gather_list: Sequence[Tensor] | None,
-    dst: int = 0,
-    group: str | None = None,
-    async_op: bool = False,
-) -> Any:
-    """Writes the tensors of all processes into a list of one of them; the others give any list, or None."""
-    at = _groups.member(group, "gather")
-    _groups.rank_in(group, dst, "gather", "dst")
-    if at.rank == dst:
-        _checked_list("gather", "gather_list", gather_list, tensor, at)
-    come = _exchange.gather(tensor.reshape((1, *tensor.shape)), dst, at)
-    if at.rank == dst:
-        functions._write("gather", gather_list or (), [come[rank] for rank in range(at.size)])
-    return _done(async_op)
-
-
-def scatter(
-    tensor: Tensor,
-    scatter_list: Sequence[Tensor] | None,
-    src: int = 0,
-    group: str | None = None,
-    async_op: bool = False,
-) -> Any:
-    """Writes this process's tensor of the list of one process; the others give any list, or None."""
-    at = _groups.member(group, "scatter")
-    _groups.rank_in(group, src, "scatter", "src")
-    if at.rank == src:
-        _checked_list("scatter", "scatter_list", scatter_list, tensor, at)
-        rows = raw("Stack")(*(scatter_list or ()), axis=0)
-    else:  # of the same size, though nothing is read from it
-        rows = raw("Zeros")(shape=(at.size, *tensor.shape), dtype=tensor.dtype)
-    come = _exchange.scatter(rows, src, at)
-    functions._write("scatter", [tensor], [come.reshape(tuple(tensor.shape))])
-    return _done(async_op)
 
 
 def _rows(name: str, what: str, sizes: Any, whole: Tensor, at: _groups.Member) -> list[int]:
@@ -105,7 +46,7 @@ def all_gather_into_tensor_uneven(
     at = _groups.member(group, name)
     rows = _rows(name, "output_split_sizes", output_split_sizes, output, at)
     functions._write(name, [output], [_exchange.all_gather(input, at, rows)])
-    return _done(async_op)
+    return functions._done(async_op)
 
 
 def reduce_scatter_tensor_uneven(
@@ -122,7 +63,44 @@ def reduce_scatter_tensor_uneven(
     at = _groups.member(group, name)
     rows = _rows(name, "input_split_sizes", input_split_sizes, input, at)
     functions._write(name, [output], [_exchange.reduce_scatter(input, op, at, rows)])
-    return _done(async_op)
+    return functions._done(async_op)
+
+
+def all_to_all_v_c(
+    output: Tensor,
+    input: Tensor,
+    send_count_matrix: Sequence[int],
+    group: str | None = None,
+    async_op: bool = False,
+) -> Any:
+    """Sends rows of a tensor to each process, and writes those that come. `send_count_matrix[i * size + j]` says how many rows process
+    `i` sends to `j`."""
+    name = "all_to_all_v_c"
+    at = _groups.member(group, name)
+    counts = send_count_matrix
+    if len(counts) != at.size**2 or min(counts) < 0:
+        raise ValueError(
+            f"For '{name}', 'send_count_matrix' must be {at.size**2} numbers that are not negative, for each pair of processes one, "
+            f"but got {list(counts)}."
+        )
+    sent, come = counts[at.rank * at.size :][: at.size], counts[at.rank :: at.size]
+    return functions.all_to_all_single(output, input, come, sent, group, async_op)
+
+
+def set_comm_ops_inplace(is_enable: bool, func_list: Sequence[str] | None = None) -> None:
+    """Whether functions of this kind write their results into the tensors that they are given; here they always do."""
+    name = "set_comm_ops_inplace"
+    known = {*functions.__all__, *__all__}
+    for function in func_list or ():
+        if function not in known:
+            raise ValueError(
+                f"For '{name}', 'func_list' must hold names of collectives, but got {function!r}."
+            )
+    if not is_enable:
+        raise NotImplementedError(
+            f"For '{name}', 'is_enable' must be True: results are written into the tensors that are given; those of "
+            "mindspore.communication.comm_func are returned."
+        )
 
 
 def _objects(name: str, value: Any) -> list:
@@ -163,9 +141,9 @@ def recv_object_list(
 
 __all__ = [
     "all_gather_into_tensor_uneven",
-    "gather",
+    "all_to_all_v_c",
     "recv_object_list",
     "reduce_scatter_tensor_uneven",
-    "scatter",
     "send_object_list",
+    "set_comm_ops_inplace",
 ]
