@@ -385,3 +385,48 @@ def test_writes_through_views_of_a_tensor_that_is_known_while_compiling() -> Non
     compiled = ms.jit(program, fullgraph=True)
     np.testing.assert_array_equal(compiled(x).asnumpy(), program(x).asnumpy())
     np.testing.assert_array_equal(compiled(x).asnumpy(), program(x).asnumpy())
+
+
+def _of_the_whole(x: Tensor) -> Tensor:
+    y = x * 2
+    ops.stop_gradient(y)[1:] = 0
+    return (y * y).sum()
+
+
+def _of_a_part_that_is_read(x: Tensor) -> Tensor:
+    y = x * 2
+    z = ops.stop_gradient(y[1:])
+    z[0] = 5
+    return (y * y).sum() + (z * y[1:]).sum()
+
+
+def _by_a_mask(x: Tensor) -> Tensor:
+    y = x * 2
+    ops.stop_gradient(y).reshape(3, 1)[Tensor([True, False, True])] = 7
+    return (y * y).sum()
+
+
+def _in_a_loop(x: Tensor) -> Tensor:
+    y = x * 2
+    z = ops.stop_gradient(y)
+    for i in range(2):
+        z[i] += 1
+    return (y * y).sum()
+
+
+@pytest.mark.parametrize(
+    "program, slopes",
+    [
+        (_of_the_whole, [8, 0, 0]),
+        (_of_a_part_that_is_read, [8, 0, 36]),
+        (_by_a_mask, [0, 16, 0]),
+        (_in_a_loop, [0, 0, 24]),
+    ],
+)
+@pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
+def test_what_is_not_written_keeps_its_gradient(program, slopes, mode) -> None:
+    """Though the view by which the rest was written was made by stop_gradient."""
+    context.set_context(mode=mode)
+    x = Tensor(np.array([1, 2, 3], np.float32))
+    for function in (ms.grad(program), ms.grad(ms.jit(program)), ms.jit(ms.grad(program))):
+        assert function(x).asnumpy().tolist() == slopes

@@ -354,6 +354,26 @@ void Part(TensorObject* tensor) {
   Release(cell);
 }
 
+namespace {
+
+// What is left of a base where a part is written through a view has the gradient that it had,
+// though the view was made by StopGradient.
+py::object Unstopped(PyObject* object) {
+  static const OpDef* stop = Ops().Find("StopGradient");
+  View* view = ViewOf(AsTensor(object));
+  bool stopped = false;
+  for (const View* step = view; step; step = step->parent) stopped |= step->op == stop;
+  py::object value = stopped ? BaseOf(object) : py::object();
+  if (!value) return Borrowed(AsTensor(object));
+  HeldView held(view);
+  for (const View* step : StepsOf(view)) {
+    if (step->op != stop) value = Apply(*step, value.ptr());
+  }
+  return value;
+}
+
+}  // namespace
+
 void BindViews(py::module_& m) {
   m.def(
       "shows",
@@ -395,6 +415,9 @@ void BindViews(py::module_& m) {
         ShowLike(base.ptr(), tensor.ptr(), AsTensor(like.ptr()));
       },
       "Lets a tensor show of a base what another one shows of its base.");
+  m.def(
+      "unstopped", [](py::handle tensor) { return Unstopped(tensor.ptr()); },
+      "The same elements of the same base, where a gradient flows on the way.");
 }
 
 }  // namespace ms::python

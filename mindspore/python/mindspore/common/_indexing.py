@@ -450,6 +450,7 @@ def _put_masked(x: Tensor, mask: Tensor, value: Tensor) -> Tensor:
 
 def index_update(x: Tensor, index: Any, value: Any) -> Tensor:
     """The value of `x` after `x[index] = value`, as a new tensor."""
+    x = _core.unstopped(x)  # what stays of the base that it may show keeps its gradient
     value = _value_tensor(x, value)
     if isinstance(index, (list, np.ndarray)) and np.asarray(_as_array(index)).dtype == bool:
         index = Tensor(np.asarray(index))
