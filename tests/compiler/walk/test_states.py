@@ -9,9 +9,12 @@ import dataclasses
 import operator
 from typing import Any
 
+import numpy as np
 import pytest
 
-from mindspore import Tensor, jit
+import mindspore as ms
+from mindspore import Tensor, jit, nn
+from mindspore.compile.walk import states
 
 
 @dataclasses.dataclass
@@ -96,3 +99,24 @@ def test_what_stays_is_not_compiled_again(caplog):
         for _ in range(3):
             compiled(Tensor([1.0]))
     assert len([r for r in caplog.records if "compil" in r.getMessage()]) <= 1
+
+
+class Deep(nn.Cell):
+    def __init__(self, layers):
+        super().__init__()
+        self.layers = layers
+
+    def construct(self, x):
+        for layer in self.layers:
+            x = layer(x) + x
+        return x
+
+
+@pytest.mark.parametrize("make", [nn.CellList, list, tuple])
+def test_cells_of_a_container_are_no_states_of_it(make, monkeypatch):
+    """However many there are: a network of thousands of layers is compiled whole."""
+    monkeypatch.setattr(states, "_MAX_OBJECTS", 10)
+    net = Deep(make([nn.Dense(2, 2) for _ in range(20)]))
+    x = Tensor(np.ones((1, 2), np.float32))
+    run = ms.jit(net.construct, fullgraph=True)
+    np.testing.assert_allclose(run(x).asnumpy(), net.construct(x).asnumpy(), rtol=1e-5)

@@ -16,7 +16,7 @@ from mindspore.compile.values.foreign import Does, does
 from mindspore.compile.values.structure import state_of, structure_of
 from mindspore.ops.primitive import Primitive
 
-_MAX_OBJECTS = 1000
+_MAX_OBJECTS = 10_000
 _SIMPLE = (bool, int, float, complex, str, bytes, type(None), Tensor)
 # What has a state that no program changes, or one that is looked after elsewhere.
 _KNOWN = (type, types.ModuleType, types.FunctionType, types.MethodType, enum.Enum, Primitive)
@@ -40,11 +40,11 @@ class States(TracerPart):
             value = pending.pop()
             if type(value) in _SIMPLE or id(value) in seen:
                 continue
+            if isinstance(value, (*_KNOWN, _late.cell_class, _late.parameter_class)):
+                continue
             seen.add(id(value))
             if len(seen) > _MAX_OBJECTS:
                 raise Unsupported(f"plain Python reads an object that leads to {_MAX_OBJECTS} more")
-            if isinstance(value, (*_KNOWN, _late.cell_class, _late.parameter_class)):
-                continue
             structure = structure_of(value)
             if structure.is_open:
                 pending += structure.parts(value)
