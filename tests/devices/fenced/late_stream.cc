@@ -9,7 +9,10 @@
 namespace ms::fenced {
 namespace {
 
-constexpr size_t kMostWaiting = 4096;
+// Who gives work beyond this many waits for a while, as on other devices; not for ever, since what
+// runs may need a lock that the caller holds.
+constexpr size_t kMostWaiting = 512;
+constexpr std::chrono::milliseconds kLongestWait(10);
 
 // A number of the calling thread that no later one has, as an id might.
 uint64_t ThisThread() {
@@ -59,9 +62,12 @@ void LateStream::Give(std::function<void()> run, bool cannot_fail) {
   }
   queue_.push_back(std::move(work));
   bool soon = chance_() % 4 == 0;
-  if (!soon && queue_.size() < kMostWaiting) return;
+  bool full = queue_.size() >= kMostWaiting;
+  if (!soon && !full) return;
   allowed_ = given_;
   given_more_.notify_one();
+  if (full && std::this_thread::get_id() != thread_.get_id())
+    done_more_.wait_for(lock, kLongestWait, [&] { return queue_.size() < kMostWaiting; });
 }
 
 void LateStream::Do(Work& work) {
