@@ -1,5 +1,6 @@
 #include "kernel/collectives.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <numeric>
@@ -75,6 +76,36 @@ Group::Group(std::string name, std::vector<int> ranks, int rank)
 
 Group::Group(const Group* inner)
     : name_(inner->name_), ranks_(inner->ranks_), rank_(inner->rank_), id_(inner->id_) {}
+
+// Small tensors are copied together, large ones are reduced where they are.
+void Group::AllReduceEach(const Exchange& call, std::span<const Stretch> tensors, DType dtype,
+                          Reduction reduction) {
+  thread_local std::vector<char> joined;
+  auto reduce = [&](char* data, int64_t bytes) {
+    AllReduce(call, data, data, bytes / static_cast<int64_t>(ItemSize(dtype)), dtype, reduction);
+  };
+  for (size_t begin = 0; begin < tensors.size();) {
+    size_t end = begin + 1;
+    int64_t bytes = tensors[begin].bytes;
+    while (end < tensors.size() && bytes + tensors[end].bytes <= join_bytes())
+      bytes += tensors[end++].bytes;
+    std::span<const Stretch> held = tensors.subspan(begin, end - begin);
+    begin = end;
+    if (held.size() == 1) {
+      reduce(held[0].data, bytes);
+      continue;
+    }
+    joined.resize(static_cast<size_t>(bytes));
+    char* at = joined.data();
+    for (const Stretch& t : held) at = std::copy_n(t.data, t.bytes, at);
+    reduce(joined.data(), bytes);
+    at = joined.data();
+    for (const Stretch& t : held) {
+      std::copy_n(at, t.bytes, t.data);
+      at += t.bytes;
+    }
+  }
+}
 
 namespace {
 

@@ -27,6 +27,12 @@ struct Exchange {
 // Numbers of elements or bytes, one for each member.
 using Counts = std::span<const int64_t>;
 
+// Some memory.
+struct Stretch {
+  char* data;
+  int64_t bytes;
+};
+
 // Processes that make the same calls in the same order; a call returns when this one has its part
 // of the result. What other members do wrong, or that one of them is gone, is an Error. `out` may
 // be `in` where both are as long. Sums are made in the order of the ranks: all get the same bits.
@@ -53,6 +59,9 @@ class Group {
 
   virtual void AllReduce(const Exchange& call, const void* in, void* out, int64_t count,
                          DType dtype, Reduction reduction) = 0;
+  // Of many tensors of one type, in place.
+  virtual void AllReduceEach(const Exchange& call, std::span<const Stretch> tensors, DType dtype,
+                             Reduction reduction);
   // The members' parts of the sum; `counts` elements each.
   virtual void ReduceScatter(const Exchange& call, const void* in, void* out, Counts counts,
                              DType dtype, Reduction reduction) = 0;

@@ -85,49 +85,17 @@ std::string What(const JointSum& sum, std::span<const int64_t> tensors) {
   return fmt::format("AllReduce sum of {} tensors with {} elements", tensors.size(), elements);
 }
 
-// Small tensors are copied together, large ones are summed where they are.
 void SumAll(Group& group, const Exchange& call, const SumRun& run,
             std::span<const int64_t> tensors) {
-  thread_local std::vector<char> joined;
-  std::map<DType, std::vector<size_t>> by_dtype;
+  std::map<DType, std::vector<Stretch>> by_dtype;
   for (int64_t i : tensors) {
     auto tensor = static_cast<size_t>(i);
-    if (run.sum->counts[tensor] > 0) by_dtype[run.sum->dtypes[tensor]].push_back(tensor);
+    if (run.sum->counts[tensor] == 0) continue;
+    by_dtype[run.sum->dtypes[tensor]].push_back(
+        {static_cast<char*>(run.data[tensor]), BytesOf(*run.sum, tensor)});
   }
-  for (const auto& [dtype, members] : by_dtype) {
-    auto item = static_cast<int64_t>(ItemSize(dtype));
-    std::vector<size_t> held;
-    int64_t bytes = 0;
-    auto reduce = [&, dtype = dtype](void* data, int64_t size) {
-      group.AllReduce(call, data, data, size / item, dtype, Reduction::kSum);
-    };
-    auto flush = [&] {
-      if (held.size() == 1) {
-        reduce(run.data[held[0]], bytes);
-      } else if (!held.empty()) {
-        joined.resize(static_cast<size_t>(bytes));
-        char* at = joined.data();
-        for (size_t i : held) {
-          std::memcpy(at, run.data[i], static_cast<size_t>(BytesOf(*run.sum, i)));
-          at += BytesOf(*run.sum, i);
-        }
-        reduce(joined.data(), bytes);
-        at = joined.data();
-        for (size_t i : held) {
-          std::memcpy(run.data[i], at, static_cast<size_t>(BytesOf(*run.sum, i)));
-          at += BytesOf(*run.sum, i);
-        }
-      }
-      held.clear();
-      bytes = 0;
-    };
-    for (size_t i : members) {
-      if (bytes + BytesOf(*run.sum, i) > group.join_bytes()) flush();
-      held.push_back(i);
-      bytes += BytesOf(*run.sum, i);
-    }
-    flush();
-  }
+  for (const auto& [dtype, members] : by_dtype)
+    group.AllReduceEach(call, members, dtype, Reduction::kSum);
 }
 
 void SumBucket(const SumRun& run, std::span<const int64_t> tensors) {

@@ -7,15 +7,17 @@
 
 #include "backends/cpu/collectives/agreement.h"
 #include "backends/cpu/collectives/patience.h"
+#include "backends/cpu/collectives/streaming.h"
 #include "backends/cpu/collectives/sums.h"
 #include "base/error.h"
 
 namespace ms::cpu {
 namespace {
 
-// A slot, and what is reduced in it, stay in the second cache.
-constexpr int64_t kSlot = 256 * 1024;
-// Up to here all members make the whole sum, in one round.
+// What is put into a slot is still in the second cache when it is added to what the others put.
+constexpr int64_t kSlot = 512 * 1024;
+// Up to here all members make the whole sum, in one round. Two always do: each reads as much of the
+// other's as if they shared the work, and they meet half as often.
 constexpr int64_t kSmall = 16 * 1024;
 constexpr auto kToSay = std::chrono::seconds(2);
 
@@ -47,8 +49,6 @@ int64_t WindowGroup::Bytes() {
 
 WindowGroup::WindowGroup(std::unique_ptr<MpiGroup> mpi, std::vector<char*> segments, bool crowded)
     : Group(mpi.get()), mpi_(std::move(mpi)), segments_(std::move(segments)), crowded_(crowded) {}
-
-int64_t WindowGroup::join_bytes() const { return kSlot; }
 
 WindowGroup::Flags& WindowGroup::flags(int rank) const {
   return *reinterpret_cast<Flags*>(segments_[static_cast<size_t>(rank)]);
@@ -100,37 +100,71 @@ void WindowGroup::Differ(const Exchange& call, int other) {
   ThrowUnlike(*this, said, other, theirs);
 }
 
-void WindowGroup::Small(const Exchange& call, const char* in, char* out, int64_t count, DType dtype,
-                        Reduction reduction) {
-  auto item = static_cast<int64_t>(ItemSize(dtype));
-  Begin(call);
-  CopyTo(slot(rank()), in, count * item);
-  Meet(call);
-  std::vector<const void*> parts;
-  for (int r = 0; r < size(); ++r) parts.push_back(r == rank() ? in : slot(r));
-  Combine(parts, out, count, dtype, reduction);
+std::vector<const char*> WindowGroup::Slots() const {
+  std::vector<const char*> slots;
+  for (int r = 0; r < size(); ++r) slots.push_back(slot(r));
+  return slots;
 }
 
-// Each member makes the sum of its part, in the next round's slot, where the others take it from.
-void WindowGroup::Piece(const Exchange& call, const char* in, char* out, int64_t count, DType dtype,
-                        Reduction reduction) {
-  auto item = static_cast<int64_t>(ItemSize(dtype));
-  int64_t begin = Start(count, rank(), size()) * item,
-          end = Start(count, rank() + 1, size()) * item;
-  Begin(call);
-  CopyTo(slot(rank()), in, begin);
-  CopyTo(slot(rank()) + end, in + end, count * item - end);
-  Meet(call);
+void WindowGroup::Combine(const Piece& piece, int64_t first, int64_t bytes,
+                          std::span<const char* const> slots, DType dtype,
+                          Reduction reduction) const {
   std::vector<const void*> parts;
-  for (int r = 0; r < size(); ++r) parts.push_back((r == rank() ? in : slot(r)) + begin);
-  Begin(call);
-  Combine(parts, slot(rank()), (end - begin) / item, dtype, reduction);
-  CopyTo(out + begin, slot(rank()), end - begin);
-  Meet(call);
   for (int r = 0; r < size(); ++r) {
-    if (r == rank()) continue;
-    int64_t from = Start(count, r, size()) * item, to = Start(count, r + 1, size()) * item;
-    CopyTo(out + from, slot(r), to - from);
+    const char* others = slots[static_cast<size_t>(r)] + piece.at;
+    parts.push_back((r == rank() ? piece.in : others) + first);
+  }
+  cpu::Combine(parts, piece.out + first, bytes / static_cast<int64_t>(ItemSize(dtype)), dtype,
+               reduction);
+}
+
+void WindowGroup::Reduce(const Exchange& call, Pieces pieces, int64_t bytes, DType dtype,
+                         Reduction reduction) {
+  if (bytes <= kSmall || size() == 2) return ReduceWhole(call, pieces, dtype, reduction);
+  ReduceInParts(call, pieces, bytes, dtype, reduction);
+}
+
+void WindowGroup::ReduceWhole(const Exchange& call, Pieces pieces, DType dtype,
+                              Reduction reduction) {
+  Begin(call);
+  for (const Piece& p : pieces) CopyForOthers(slot(rank()) + p.at, p.in, p.bytes);
+  Meet(call);
+  std::vector<const char*> slots = Slots();
+  for (const Piece& p : pieces) Combine(p, 0, p.bytes, slots, dtype, reduction);
+}
+
+// Each member makes the sum of its part of the slot, and puts it into the next round's, where the
+// others take it from.
+void WindowGroup::ReduceInParts(const Exchange& call, Pieces pieces, int64_t bytes, DType dtype,
+                                Reduction reduction) {
+  auto item = static_cast<int64_t>(ItemSize(dtype));
+  auto begin = [&](int r) { return Start(bytes / item, r, size()) * item; };
+  auto part = [&](const Piece& p, int64_t from, int64_t to) {
+    auto [first, length] = Overlap(p.at, p.at + p.bytes, from, to);
+    return std::pair(first - p.at, length);
+  };
+  Begin(call);
+  for (const Piece& p : pieces) {
+    for (auto [from, to] : {std::pair(int64_t{0}, begin(rank())), {begin(rank() + 1), bytes}}) {
+      auto [first, length] = part(p, from, to);
+      CopyForOthers(slot(rank()) + p.at + first, p.in + first, length);
+    }
+  }
+  Meet(call);
+  std::vector<const char*> slots = Slots();
+  Begin(call);
+  for (const Piece& p : pieces) {
+    auto [first, length] = part(p, begin(rank()), begin(rank() + 1));
+    Combine(p, first, length, slots, dtype, reduction);
+    CopyForOthers(slot(rank()) + p.at + first, p.out + first, length);
+  }
+  Meet(call);
+  for (const Piece& p : pieces) {
+    for (int r = 0; r < size(); ++r) {
+      if (r == rank()) continue;
+      auto [first, length] = part(p, begin(r), begin(r + 1));
+      CopyTo(p.out + first, slot(r) + p.at + first, length);
+    }
   }
 }
 
@@ -138,14 +172,37 @@ void WindowGroup::AllReduce(const Exchange& call, const void* in, void* out, int
                             DType dtype, Reduction reduction) {
   std::lock_guard lock(mutex_);
   NextCall();
-  auto item = static_cast<int64_t>(ItemSize(dtype));
+  int64_t bytes = count * static_cast<int64_t>(ItemSize(dtype));
   const auto* from = static_cast<const char*>(in);
   auto* to = static_cast<char*>(out);
-  if (count * item <= kSmall) return Small(call, from, to, count, dtype, reduction);
-  for (int64_t at = 0; at < count; at += kSlot / item) {
-    Piece(call, from + at * item, to + at * item, std::min(kSlot / item, count - at), dtype,
-          reduction);
+  for (int64_t at = 0; at == 0 || at < bytes; at += kSlot) {
+    Piece piece{from + at, to + at, 0, std::min(kSlot, bytes - at)};
+    Reduce(call, std::span(&piece, 1), piece.bytes, dtype, reduction);
   }
+}
+
+// As if they were one tensor.
+void WindowGroup::AllReduceEach(const Exchange& call, std::span<const Stretch> tensors, DType dtype,
+                                Reduction reduction) {
+  std::lock_guard lock(mutex_);
+  NextCall();
+  std::vector<Piece> pieces;
+  int64_t filled = 0;
+  auto flush = [&] {
+    Reduce(call, pieces, filled, dtype, reduction);
+    pieces.clear();
+    filled = 0;
+  };
+  for (const Stretch& t : tensors) {
+    for (int64_t at = 0; at < t.bytes;) {
+      int64_t bytes = std::min(kSlot - filled, t.bytes - at);
+      pieces.push_back({t.data + at, t.data + at, filled, bytes});
+      at += bytes;
+      filled += bytes;
+      if (filled == kSlot) flush();
+    }
+  }
+  if (filled > 0 || tensors.empty()) flush();
 }
 
 void WindowGroup::ReduceScatter(const Exchange& call, const void* in, void* out, Counts counts,
@@ -165,7 +222,7 @@ void WindowGroup::ReduceScatter(const Exchange& call, const void* in, void* out,
       if (r == rank())
         own = part + first * item;
       else
-        CopyTo(slot(rank()) + r * step * item, part + first * item, length * item);
+        CopyForOthers(slot(rank()) + r * step * item, part + first * item, length * item);
       part += n * item;
     }
     Meet(call);
@@ -173,7 +230,7 @@ void WindowGroup::ReduceScatter(const Exchange& call, const void* in, void* out,
     std::vector<const void*> parts;
     for (int r = 0; r < size(); ++r)
       parts.push_back(r == rank() ? own : slot(r) + rank() * step * item);
-    Combine(parts, static_cast<char*>(out) + first * item, length, dtype, reduction);
+    cpu::Combine(parts, static_cast<char*>(out) + first * item, length, dtype, reduction);
   }
 }
 
@@ -185,7 +242,7 @@ void WindowGroup::AllGather(const Exchange& call, const void* in, void* out, Cou
   for (int64_t at = 0; at == 0 || at < longest; at += kSlot) {
     Begin(call);
     auto [mine, length] = Overlap(0, bytes[static_cast<size_t>(rank())], at, at + kSlot);
-    CopyTo(slot(rank()), from + mine, length);
+    CopyForOthers(slot(rank()), from + mine, length);
     Meet(call);
     auto* to = static_cast<char*>(out);
     for (int r = 0; r < size(); ++r) {
@@ -206,8 +263,8 @@ void WindowGroup::AllToAll(const Exchange& call, const void* in, Counts sends, v
   std::vector<int64_t> rows(2 * members * members);
   Begin(call);
   auto half = static_cast<int64_t>(members * sizeof(int64_t));
-  CopyTo(slot(rank()), reinterpret_cast<const char*>(sends.data()), half);
-  CopyTo(slot(rank()) + half, reinterpret_cast<const char*>(receives.data()), half);
+  CopyForOthers(slot(rank()), reinterpret_cast<const char*>(sends.data()), half);
+  CopyForOthers(slot(rank()) + half, reinterpret_cast<const char*>(receives.data()), half);
   Meet(call);
   for (size_t r = 0; r < members; ++r)
     std::memcpy(rows.data() + 2 * members * r, slot(static_cast<int>(r)), 2 * members * 8);
@@ -225,7 +282,7 @@ void WindowGroup::AllToAll(const Exchange& call, const void* in, Counts sends, v
   for (int64_t at = 0; at < longest; at += kSlot) {
     Begin(call);
     auto [mine, length] = Overlap(0, total, at, at + kSlot);
-    CopyTo(slot(rank()), static_cast<const char*>(in) + mine, length);
+    CopyForOthers(slot(rank()), static_cast<const char*>(in) + mine, length);
     Meet(call);
     for (size_t r = 0; r < members; ++r) {
       auto [first, n] = Overlap(begins[r], begins[r] + receives[r], at, at + kSlot);
@@ -242,7 +299,7 @@ void WindowGroup::Broadcast(const Exchange& call, void* data, int64_t bytes, int
     int64_t n = std::min(kSlot, bytes - at);
     char* here = static_cast<char*>(data) + at;
     Begin(call);
-    if (rank() == root) CopyTo(slot(root), here, n);
+    if (rank() == root) CopyForOthers(slot(root), here, n);
     Meet(call);
     if (rank() != root) CopyTo(here, slot(root), n);
   }

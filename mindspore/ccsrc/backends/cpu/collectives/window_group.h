@@ -17,9 +17,10 @@ class WindowGroup : public Group {
   // `segments[r]` is that of member r, all zeros. Whoever sends to one member does it by `mpi`.
   WindowGroup(std::unique_ptr<MpiGroup> mpi, std::vector<char*> segments, bool crowded);
 
-  int64_t join_bytes() const override;
   void AllReduce(const Exchange& call, const void* in, void* out, int64_t count, DType dtype,
                  Reduction reduction) override;
+  void AllReduceEach(const Exchange& call, std::span<const Stretch> tensors, DType dtype,
+                     Reduction reduction) override;
   void ReduceScatter(const Exchange& call, const void* in, void* out, Counts counts, DType dtype,
                      Reduction reduction) override;
   void AllGather(const Exchange& call, const void* in, void* out, Counts bytes) override;
@@ -41,10 +42,22 @@ class WindowGroup : public Group {
   // The slot is full; waits for the others'.
   void Meet(const Exchange& call);
   [[noreturn]] void Differ(const Exchange& call, int other);
-  void Small(const Exchange& call, const char* in, char* out, int64_t count, DType dtype,
-             Reduction reduction);
-  void Piece(const Exchange& call, const char* in, char* out, int64_t count, DType dtype,
-             Reduction reduction);
+  // What is reduced in one go, of one tensor: where it is in a slot.
+  struct Piece {
+    const char* in;
+    char* out;
+    int64_t at, bytes;
+  };
+  // `bytes` of all the pieces together.
+  using Pieces = std::span<const Piece>;
+  void Reduce(const Exchange& call, Pieces pieces, int64_t bytes, DType dtype, Reduction reduction);
+  void ReduceWhole(const Exchange& call, Pieces pieces, DType dtype, Reduction reduction);
+  void ReduceInParts(const Exchange& call, Pieces pieces, int64_t bytes, DType dtype,
+                     Reduction reduction);
+  // The part of `out` from byte `first` of the piece on, from what all have in the slots `from`.
+  void Combine(const Piece& piece, int64_t first, int64_t bytes,
+               std::span<const char* const> slots, DType dtype, Reduction reduction) const;
+  std::vector<const char*> Slots() const;  // of all, in the round that is under way
 
   std::unique_ptr<MpiGroup> mpi_;
   std::vector<char*> segments_;
