@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,12 +12,20 @@ import pytest
 import ranks
 
 import msrun
+from msrun import _names
 
 pytestmark = [pytest.mark.host_device, pytest.mark.slow]
 
 
-def both(folder: Path, machines: list[str], *program: str, **environment: str) -> list[str]:
-    """What each of two machines with a process each says, with its status in front."""
+def both(
+    folder: Path,
+    machines: list[str],
+    *program: str,
+    names: list[str] | None = None,
+    before: tuple[str, ...] = (),
+    **environment: str,
+) -> list[str]:
+    """What each of two machines with a process each says, with its status in front. They are called `names`, else as their namespaces."""
     ranks.mpiexec()  # skips where there is none
     tree = str(Path(msrun.__file__).parent.parent)
     command = [
@@ -27,7 +36,7 @@ def both(folder: Path, machines: list[str], *program: str, **environment: str) -
     jobs = [
         subprocess.Popen(
             [
-                *("ip", "netns", "exec", machine, "unshare", "-u", "sh", "-c", named, machine),
+                *("ip", "netns", "exec", machine, "unshare", "-u", "sh", "-c", named, name, *before),
                 *(*command, f"--log_dir={folder}/logs{number}"),
                 *(str(ranks.PROGRAMS / program[0]), *program[1:]),
             ],
@@ -38,7 +47,7 @@ def both(folder: Path, machines: list[str], *program: str, **environment: str) -
             stderr=subprocess.STDOUT,
             text=True,
         )
-        for number, machine in enumerate(machines)
+        for number, (machine, name) in enumerate(zip(machines, names or machines))
     ]
     said = [job.communicate(timeout=ranks.DEADLINE)[0] for job in jobs]
     return [f"{job.returncode} {text}" for job, text in zip(jobs, said)]
@@ -57,3 +66,23 @@ def test_the_other_host_hears_of_a_death(tmp_path, machines):
     said = both(tmp_path, machines, "faults.py", "kill", "forward", str(tmp_path), LOST="1")
     assert "rank 1" in said[0] and "died without a farewell" in said[0], said
     assert all(text.split()[0] in ("3", "137") for text in said), said
+
+
+def test_machines_that_call_themselves_alike(tmp_path, machines):
+    for said in both(tmp_path, machines, "data_parallel.py", names=["alike", "alike"]):
+        assert said.startswith("0 "), said
+
+
+def test_names_that_may_not_be_changed(tmp_path, machines):
+    may_not = ("setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin")
+    if not shutil.which("setpriv"):
+        pytest.skip("needs setpriv")
+    said = both(tmp_path, machines, "data_parallel.py", names=["alike", "alike"], before=may_not)
+    assert "10.77.0.1 and 10.77.0.2 all call themselves 'alike'" in said[0], said
+    assert "hostnamectl" in said[0] and not said[0].startswith("0 "), said
+
+
+def test_names_apart():
+    assert _names.apart(["a", "b"]) == ["a", "b"]
+    assert _names.apart(["a", "a", "b", "a"]) == ["a", "a-2", "b", "a-3"]
+    assert _names.apart(["a", "a", "a-2"]) == ["a", "a-3", "a-2"]

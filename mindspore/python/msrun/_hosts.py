@@ -13,10 +13,11 @@ import subprocess
 import time
 from typing import Any
 
+from msrun import _names
 from msrun._agent import by_path
 from msrun._arguments import DEFAULT_PORT, Refused
 
-_GREETING = "msrun 1"
+_GREETING = "msrun 2"
 _LONGEST = 1 << 20  # bytes of a message
 
 
@@ -111,6 +112,8 @@ class Master:
         self.machines: list[Lines] = []
         self.workers: dict[Lines, int] = {}
         self.ranks: dict[Lines, int] = {}
+        self.names: dict[Lines, tuple[str, bool]] = {}  # how they call themselves, and whether that may be changed
+        self.given: dict[Lines, str] = {}  # other names that they take
         self.agents: list[Lines] = []
         self.agents_at: socket.socket | None = None
         self.failed: int | None = None  # the status of a process on another machine
@@ -137,13 +140,33 @@ class Master:
             counts[machine.address] = counts.get(machine.address, 0) + self.workers[machine]
         return ",".join(f"{address}:{count}" for address, count in counts.items())
 
+    def tell_apart(self) -> None:
+        """Gives machines names of their own, where several call themselves alike; refuses where it may not."""
+        addresses = {self.args.master_addr: socket.gethostname()}
+        of_address = {m.address: m for m in reversed(self.machines)}
+        for address, machine in of_address.items():
+            addresses.setdefault(address, self.names[machine][0])
+        for (address, name), other in zip(addresses.items(), _names.apart(list(addresses.values()))):
+            if other == name:
+                continue
+            if not self.names[of_address[address]][1]:
+                alike = [a for a, n in addresses.items() if n == name]
+                raise Refused(
+                    f"the machines {' and '.join(alike)} all call themselves {name!r}, and Open MPI tells machines apart by their names: "
+                    "give each a name of its own (hostnamectl set-hostname, docker run --hostname), let msrun do it, which root may, or "
+                    "use MPICH (MS_MPIEXEC)."
+                )
+            for machine in self.machines:
+                if machine.address == address:
+                    self.given[machine] = other
+
     def _there(self) -> int:
         return self.args.local_worker_num + sum(self.workers[m] for m in self.machines)
 
     def begin(self, scratch: str, environment: dict[str, str]) -> str:
         """Lets the machines know the job; where agents find this process."""
         for machine in self.machines:
-            machine.send(job=environment)
+            machine.send(job=environment, name=self.given.get(machine))
         path = os.path.join(scratch, "agents")
         self.agents_at = socket.socket(socket.AF_UNIX)
         by_path(self.agents_at.bind, path)
@@ -176,6 +199,7 @@ class Master:
                 raise Gone
             self.machines.append(lines)
             self.workers[lines], self.ranks[lines] = message["workers"], message["node_rank"]
+            self.names[lines] = (str(message.get("name", "")), bool(message.get("may_change")))
         elif "failed" in message:
             self.failed = int(message["failed"])
         elif "ended" in message:
@@ -231,6 +255,7 @@ class Follower:
         self.lines = self._join()
         self.restarts = 0  # what the master says when the job has failed and starts again
         self.running: dict[int, subprocess.Popen] = {}
+        self.name: str | None = None  # that this machine's processes are to see in place of its own
 
     def _join(self) -> Lines:
         args = self.args
@@ -252,6 +277,8 @@ class Follower:
             worker_num=args.worker_num,
             workers=args.local_worker_num,
             node_rank=args.node_rank,
+            name=socket.gethostname(),
+            may_change=_names.may_take(),
         )
         return lines
 
@@ -262,6 +289,7 @@ class Follower:
                 if "refused" in message:
                     raise Refused(f"the master refuses: {message['refused']}.")
                 if "job" in message:
+                    self.name = message.get("name")
                     return message["job"]
                 if "status" in message:
                     raise Refused("the job of the master has ended before it began.")
@@ -289,6 +317,7 @@ class Follower:
                     stdout=log,
                     stderr=log,
                     start_new_session=True,
+                    preexec_fn=(lambda name=self.name: _names.take(name)) if self.name else None,
                 )
         for number, process in list(self.running.items()):
             if process.poll() is not None:

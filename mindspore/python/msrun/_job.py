@@ -236,6 +236,8 @@ class _Main(_Job):
         """Starts mpiexec and waits for it."""
         args, parent = self.args, os.getpid()
         hosts = self.master.gather() if self.master else ""
+        if self.master and self.mpiexec.family == "openmpi":
+            self.master.tell_apart()
         host = f"[{args.master_addr}]" if ":" in args.master_addr else args.master_addr
         of_job = {
             _WATCH: f"{host}:{self.port}/{self.word}",

@@ -1,0 +1,44 @@
+"""Machines that call themselves alike, as copies of one image do. Open MPI tells machines apart by their names, and takes the processes of
+two such for processes of one; so those of the second are given a name that only they see, where the system allows it."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import socket
+import subprocess
+from collections.abc import Sequence
+
+_CLONE_NEWUTS = 0x04000000
+
+
+def take(name: str) -> None:
+    """From now on this process and its children see another name of the machine; OSError where that is not allowed."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    given = name.encode()
+    if libc.unshare(_CLONE_NEWUTS) or libc.sethostname(given, len(given)):
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
+def may_take() -> bool:
+    """Whether processes that are started here may be given another name."""
+    try:
+        subprocess.run(["true"], preexec_fn=lambda: take(socket.gethostname()), check=True)
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return True
+
+
+def apart(names: Sequence[str]) -> list[str]:
+    """The same names, but for those that came before: these get a number."""
+    used = set(names)
+    seen: set[str] = set()
+    result = []
+    for name in names:
+        number, other = 2, name
+        while other in seen or (other != name and other in used):
+            other = f"{name[:50]}-{number}"
+            number += 1
+        seen.add(other)
+        result.append(other)
+    return result
