@@ -190,8 +190,9 @@ void Monitor::HearMember(int rank, int64_t now) {
   member.channel.Close();
   member.waiting.clear();
   if (member.left) return;
-  GiveVerdict(fmt::format("{} died without a farewell: it was killed, or it crashed{}", Name(rank),
-                          member.last.empty() ? "" : "; it was last in " + member.last));
+  GiveVerdict(fmt::format("{} died without a farewell: it was killed, or it crashed{}{}",
+                          Name(rank),
+                          member.last.empty() ? "" : "; it was last in " + member.last, kWhatNow));
 }
 
 void Monitor::Handle(int rank, Unpacker frame) {
@@ -207,7 +208,8 @@ void Monitor::Handle(int rank, Unpacker frame) {
       HandleSteps(member, frame);
       break;
     case frame::kRaised:
-      GiveVerdict(fmt::format("{} ended with an exception: {}", Name(rank), frame.Text()));
+      GiveVerdict(
+          fmt::format("{} ended with an exception: {}{}", Name(rank), frame.Text(), kWhatNow));
       break;
     case frame::kFarewell:
       member.left = true;
@@ -269,8 +271,8 @@ void Monitor::Judge(int64_t now) {
     if (member.channel.open() && !member.left && silent) {
       GiveVerdict(fmt::format(
           "{} has been silent for {} s: it is stopped, or its machine or the network is "
-          "gone (MS_COMM_TIMEOUT is how long that may last)",
-          Name(rank), options_.silence.count() / 1000.0));
+          "gone (MS_COMM_TIMEOUT is how long that may last){}",
+          Name(rank), options_.silence.count() / 1000.0, kWhatNow));
     }
     if (!member.joined && now - started_ > options_.join.count()) {
       GiveVerdict(fmt::format("rank {} has not come within {} s: look into its output", rank,

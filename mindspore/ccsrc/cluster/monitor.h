@@ -32,6 +32,11 @@ constexpr char kVerdict = 'V';    // text
 constexpr std::string_view kGreeting = "mindspore watch 2";
 }  // namespace frame
 
+// What those can do who have lost one without which they cannot go on.
+constexpr std::string_view kWhatNow =
+    ". Nobody can go on without it: save what is needed, and end. `msrun --max_restarts=3` starts "
+    "all again, and `Model.resume` takes up the last checkpoint";
+
 int64_t NowInMilliseconds();
 constexpr int64_t kPairBeats = 5;  // that one waits for a rank that has left, which may have sent
 // A thread that leaves all signals to those of the program.
