@@ -17,6 +17,11 @@ def test_the_same_numbers(how):
     ranks.passes("sums.py", 2, how, **delay)
 
 
+@pytest.mark.parametrize("count", [2, 3])
+def test_tensors_of_all_sizes_in_one_go(count):
+    ranks.passes("many_sums.py", count)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 3])
 def test_other_numbers_of_processes(count):
