@@ -104,6 +104,7 @@ def test_a_machine_brings_a_process_at_least(workers):
     args = argparse.Namespace(worker_num=4, local_worker_num=2)
     master = msrun._hosts.Master(args, socket.socket())
     greeting = {"greeting": msrun._hosts._GREETING, "worker_num": 4, "node_rank": 1}
+    greeting["called"] = msrun._names.called()
     assert master._why_not({**greeting, "workers": 2}) == ""
     assert "not of an msrun" in master._why_not({**greeting, "workers": workers})
     master.selector.close()

@@ -36,7 +36,8 @@ def both(
     jobs = [
         subprocess.Popen(
             [
-                *("ip", "netns", "exec", machine, "unshare", "-u", "sh", "-c", named, name, *before),
+                *("ip", "netns", "exec", machine, "unshare", "-u", "sh", "-c", named, name),
+                *before,
                 *(*command, f"--log_dir={folder}/logs{number}"),
                 *(str(ranks.PROGRAMS / program[0]), *program[1:]),
             ],

@@ -191,8 +191,8 @@ void Monitor::HearMember(int rank, int64_t now) {
   member.waiting.clear();
   if (member.left) return;
   GiveVerdict(fmt::format("{} died without a farewell: it was killed, or it crashed{}{}",
-                          Name(rank),
-                          member.last.empty() ? "" : "; it was last in " + member.last, kWhatNow));
+                          Name(rank), member.last.empty() ? "" : "; it was last in " + member.last,
+                          kWhatNow));
 }
 
 void Monitor::Handle(int rank, Unpacker frame) {

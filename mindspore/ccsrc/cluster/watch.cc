@@ -224,13 +224,15 @@ void Watch::Member::Loop() {
     if (!Talk()) {
       channel_.Close();
       if (!root_left_)
-        Fail(fmt::format("rank 0 died without a farewell: it was killed, or it crashed, or the "
-                         "network is gone{}",
-                         kWhatNow));
+        Fail(
+            fmt::format("rank 0 died without a farewell: it was killed, or it crashed, or the "
+                        "network is gone{}",
+                        kWhatNow));
     } else if (now - heard_ > options_.silence.count()) {
-      Fail(fmt::format("rank 0 has been silent for {} s: it is stopped, or its machine or the "
-                       "network is gone (MS_COMM_TIMEOUT is how long that may last){}",
-                       options_.silence.count() / 1000.0, kWhatNow));
+      Fail(
+          fmt::format("rank 0 has been silent for {} s: it is stopped, or its machine or the "
+                      "network is gone (MS_COMM_TIMEOUT is how long that may last){}",
+                      options_.silence.count() / 1000.0, kWhatNow));
     }
   }
 }

@@ -112,7 +112,7 @@ class Master:
         self.machines: list[Lines] = []
         self.workers: dict[Lines, int] = {}
         self.ranks: dict[Lines, int] = {}
-        self.names: dict[Lines, tuple[str, bool]] = {}  # how they call themselves, and whether that may be changed
+        self.calls: dict[Lines, _names.Called] = {}
         self.given: dict[Lines, str] = {}  # other names that they take
         self.agents: list[Lines] = []
         self.agents_at: socket.socket | None = None
@@ -142,15 +142,16 @@ class Master:
 
     def tell_apart(self) -> None:
         """Gives machines names of their own, where several call themselves alike; refuses where it may not."""
-        addresses = {self.args.master_addr: socket.gethostname()}
-        of_address = {m.address: m for m in reversed(self.machines)}
-        for address, machine in of_address.items():
-            addresses.setdefault(address, self.names[machine][0])
-        for (address, name), other in zip(addresses.items(), _names.apart(list(addresses.values()))):
+        here = _names.machine()
+        others = {m.address: m for m in reversed(self.machines) if self.calls[m].machine != here}
+        others.pop(self.args.master_addr, None)
+        addresses = [self.args.master_addr, *others]
+        names = [socket.gethostname(), *(self.calls[m].name for m in others.values())]
+        for address, name, other in zip(addresses, names, _names.apart(names)):
             if other == name:
                 continue
-            if not self.names[of_address[address]][1]:
-                alike = [a for a, n in addresses.items() if n == name]
+            if not self.calls[others[address]].may_change:
+                alike = [a for a, n in zip(addresses, names) if n == name]
                 raise Refused(
                     f"the machines {' and '.join(alike)} all call themselves {name!r}, and Open MPI tells machines apart by their names: "
                     "give each a name of its own (hostnamectl set-hostname, docker run --hostname), let msrun do it, which root may, or "
@@ -199,7 +200,7 @@ class Master:
                 raise Gone
             self.machines.append(lines)
             self.workers[lines], self.ranks[lines] = message["workers"], message["node_rank"]
-            self.names[lines] = (str(message.get("name", "")), bool(message.get("may_change")))
+            self.calls[lines] = _names.Called(*message["called"])
         elif "failed" in message:
             self.failed = int(message["failed"])
         elif "ended" in message:
@@ -212,6 +213,8 @@ class Master:
             return "what came is not of an msrun of this version"
         if message.get("worker_num") != self.args.worker_num:
             return f"--worker_num must be {self.args.worker_num}, as on the master, but got {message.get('worker_num')}"
+        if len(message.get("called") or ()) != len(_names.Called._fields):
+            return "what came is not of an msrun of this version"
         rank, workers = message.get("node_rank"), message.get("workers")
         if not isinstance(rank, int) or not isinstance(workers, int) or workers < 1:
             return "what came is not of an msrun of this version"
@@ -277,8 +280,7 @@ class Follower:
             worker_num=args.worker_num,
             workers=args.local_worker_num,
             node_rank=args.node_rank,
-            name=socket.gethostname(),
-            may_change=_names.may_take(),
+            called=_names.called(),
         )
         return lines
 

@@ -8,8 +8,31 @@ import os
 import socket
 import subprocess
 from collections.abc import Sequence
+from typing import NamedTuple
 
 _CLONE_NEWUTS = 0x04000000
+
+
+class Called(NamedTuple):
+    """What a machine says of itself."""
+
+    name: str
+    machine: str  # what tells it from others
+    may_change: bool  # whether its processes may see another name
+
+
+def called() -> Called:
+    """What this one says."""
+    return Called(socket.gethostname(), machine(), _may_take())
+
+
+def machine() -> str:
+    """What tells this machine from others, whatever it calls itself: its start, and its network, of which containers have their own."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id") as file:
+            return f"{file.read().strip()} {os.stat('/proc/self/ns/net').st_ino}"
+    except OSError:
+        return ""
 
 
 def take(name: str) -> None:
@@ -20,7 +43,7 @@ def take(name: str) -> None:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
-def may_take() -> bool:
+def _may_take() -> bool:
     """Whether processes that are started here may be given another name."""
     try:
         subprocess.run(["true"], preexec_fn=lambda: take(socket.gethostname()), check=True)

@@ -9,7 +9,8 @@ from mindspore import Tensor, nn, ops
 from mindspore.communication import get_group_size, get_rank, init
 
 init()
-SIZES = (1, 70_001, 3, 131_072, 300_007, 129, 2, 0, 40_000)  # some end within a round of the transport
+# Some end within a round of the transport.
+SIZES = (1, 70_001, 3, 131_072, 300_007, 129, 2, 0, 40_000)
 DTYPES = (np.float32, np.float16, np.float64, np.int8)
 
 

@@ -29,8 +29,8 @@ void CopyForOthers(char* to, const char* from, int64_t bytes) {
   for (; at + kLine <= bytes; at += kLine) {
     const auto* line = reinterpret_cast<const __m128i*>(from + at);
     auto* target = reinterpret_cast<__m128i*>(to + at);
-    __m128i a = _mm_loadu_si128(line), b = _mm_loadu_si128(line + 1),
-            c = _mm_loadu_si128(line + 2), d = _mm_loadu_si128(line + 3);
+    __m128i a = _mm_loadu_si128(line), b = _mm_loadu_si128(line + 1), c = _mm_loadu_si128(line + 2),
+            d = _mm_loadu_si128(line + 3);
     _mm_stream_si128(target, a);
     _mm_stream_si128(target + 1, b);
     _mm_stream_si128(target + 2, c);

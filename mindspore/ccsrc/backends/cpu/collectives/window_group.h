@@ -55,8 +55,8 @@ class WindowGroup : public Group {
   void ReduceInParts(const Exchange& call, Pieces pieces, int64_t bytes, DType dtype,
                      Reduction reduction);
   // The part of `out` from byte `first` of the piece on, from what all have in the slots `from`.
-  void Combine(const Piece& piece, int64_t first, int64_t bytes,
-               std::span<const char* const> slots, DType dtype, Reduction reduction) const;
+  void Combine(const Piece& piece, int64_t first, int64_t bytes, std::span<const char* const> slots,
+               DType dtype, Reduction reduction) const;
   std::vector<const char*> Slots() const;  // of all, in the round that is under way
 
   std::unique_ptr<MpiGroup> mpi_;
