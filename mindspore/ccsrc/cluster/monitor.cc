@@ -190,6 +190,8 @@ void Monitor::HearMember(int rank, int64_t now) {
   member.channel.Close();
   member.waiting.clear();
   if (member.left) return;
+  // It may have ended because this rank was stopped so long.
+  if (NowInMilliseconds() - looked_ > options_.silence.count()) GiveVerdict(HasBeenSilent(0));
   GiveVerdict(fmt::format("{} died without a farewell: it was killed, or it crashed{}{}",
                           Name(rank), member.last.empty() ? "" : "; it was last in " + member.last,
                           kWhatNow));
@@ -268,12 +270,7 @@ void Monitor::Judge(int64_t now) {
     Member& member = members_[rank];
     if (slept) member.heard = now;
     bool silent = now - member.heard > options_.silence.count();
-    if (member.channel.open() && !member.left && silent) {
-      GiveVerdict(fmt::format(
-          "{} has been silent for {} s: it is stopped, or its machine or the network is "
-          "gone (MS_COMM_TIMEOUT is how long that may last){}",
-          Name(rank), options_.silence.count() / 1000.0, kWhatNow));
-    }
+    if (member.channel.open() && !member.left && silent) GiveVerdict(HasBeenSilent(rank));
     if (!member.joined && now - started_ > options_.join.count()) {
       GiveVerdict(fmt::format("rank {} has not come within {} s: look into its output", rank,
                               options_.join.count() / 1000.0));
@@ -389,6 +386,13 @@ void Monitor::GiveVerdict(std::string text) {
 
 void Monitor::Tell(const Packer& frame) {
   for (Member& m : members_) m.channel.Send(frame);
+}
+
+std::string Monitor::HasBeenSilent(int rank) const {
+  return fmt::format(
+      "{} has been silent for {} s: it is stopped, or its machine or the network is gone "
+      "(MS_COMM_TIMEOUT is how long that may last){}",
+      Name(rank), options_.silence.count() / 1000.0, kWhatNow);
 }
 
 std::string Monitor::Name(int rank) const {

@@ -109,6 +109,7 @@ class Monitor {
   int WaitsFor(int rank, int64_t now) const;  // one that cannot come; -1: none is known
   bool IsMember(int group, int rank) const;
   void GiveVerdict(std::string text);
+  std::string HasBeenSilent(int rank) const;
   void Tell(const Packer& frame);
   std::string Name(int rank) const;
 

@@ -266,6 +266,34 @@ TEST(Watch, AStoppedRank0IsSilentToTheOthers) {
   EXPECT_THAT(one.Said(), HasSubstr("rank 0 has been silent for 1.5 s"));
 }
 
+// Rank 2 ends because rank 0 is silent, which is not to be told as a death of its own.
+TEST(Watch, WhatRank0FindsWhenItGoesOnIsItsOwnDoing) {
+  std::string at = FreeAddress();
+  auto join = [at](int rank, int silence) {
+    WatchOptions options = Quick();
+    options.silence = milliseconds(silence);
+    Watch::Join(rank, 3, at, options);
+  };
+  Rank zero([&] {
+    join(0, 500);
+    usleep(300'000);
+    raise(SIGSTOP);
+    Wait(0, 0, "AllReduce", "net.py:14");
+  });
+  Rank one([&] {  // has more patience
+    join(1, 60'000);
+    Wait(0, 0, "AllReduce", "net.py:14");
+  });
+  Rank two([&] {
+    join(2, 60'000);
+    usleep(1'500'000);
+    raise(SIGKILL);
+  });
+  EXPECT_EQ(two.Said(), "");
+  zero.Signal(SIGCONT);
+  EXPECT_THAT(one.Said(), AllOf(HasSubstr("rank 0 (host "), HasSubstr("silent for 0.5 s")));
+}
+
 TEST(Watch, ARankThatNeverComesIsNamed) {
   std::string at = FreeAddress();
   Rank zero([&] {
