@@ -62,6 +62,15 @@ void BindCollectives(py::module_& m) {
         return text;
       },
       Free(), py::arg("text"), "The text of rank 0, in all processes.");
+  m.def(
+      "await_all",
+      [] {
+        std::shared_ptr<Group> world = FindGroup(kWorld);
+        Exchange call{"the begin of the job"};
+        Announced announced(*world, call);
+        world->Barrier(call);
+      },
+      Free(), "Returns when all processes have come here.");
   m.def("time_sums", &TimeSums, Free(), py::arg("group"), py::arg("count"), py::arg("repeats"),
         "The least seconds of sums of so many floats; all members call it together.");
   m.def(

@@ -81,6 +81,7 @@ def _start(place: Launched) -> Any:
             host = "127.0.0.1" if local_size == size else socket.gethostname()
             address = _core.share_text(_watch.listen(host) if rank == 0 else "")
         _watch.join(rank, size, address)
+        _core.await_all()  # who goes ahead and is lost would leave others who do not watch it yet
         if mark := os.environ.get(
             "MSRUN_JOINED"
         ):  # from now on each hears what becomes of the others
