@@ -169,18 +169,6 @@ def test_numbers_of_workers_are_kept_within_the_processors():
     assert first == [0, 1, 2] and data.profile()["queue"]["num_parallel_workers"] <= 1024
 
 
-def test_there_is_no_cache():
-    data = ds.NumpySlicesDataset((np.arange(4),), ["x"])
-    for call in (
-        lambda: data.map(lambda x: x, "x", cache=3),
-        lambda: ds.RandomDataset(4, cache="yes"),
-        lambda: ds.MnistDataset("/no/such", cache=object()),
-    ):
-        with pytest.raises(TypeError, match=r"cache must be None, since this build has no Dataset"):
-            call()
-    assert ds.RandomDataset(4, cache=None).get_dataset_size() == 4
-
-
 def test_a_text_is_no_type():
     with pytest.raises(TypeError, match=r"'ToNumber', data_type must be a type of numbers.*'3x'"):
         text.ToNumber("3x")

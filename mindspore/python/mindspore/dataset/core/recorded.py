@@ -23,14 +23,6 @@ def _bound(signature: inspect.Signature, args: Any, kwargs: Any) -> dict[str, An
     return found
 
 
-def check_cache(op: str, given: dict[str, Any]) -> None:
-    """The argument 'cache' of a source or an operation, if it has one: there are no caches here."""
-    if given.get("cache") is not None:
-        raise TypeError(
-            f"For '{op}', cache must be None, since this build has no DatasetCache, but got {type(given['cache']).__name__}."
-        )
-
-
 class Recorded:
     """Base of classes whose objects keep the arguments of the outermost __init__ as `_arguments`."""
 
@@ -48,7 +40,6 @@ class Recorded:
             if self._arguments is None:
                 found = _bound(signature, (self, *args), given)
                 self._arguments = (type(self).__name__, found or {})
-                check_cache(*self._arguments)
             made(self, *args, **given)
 
         cls.__init__ = init  # type: ignore[method-assign]

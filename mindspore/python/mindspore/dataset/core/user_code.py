@@ -28,14 +28,15 @@ def user_line(trace: TracebackType | None) -> str:
     while trace is not None:
         code = trace.tb_frame.f_code
         inside = os.path.abspath(code.co_filename).startswith(_HERE + os.sep)
-        if not inside and (not found or not _is_library(code.co_filename)):
+        if not inside and (not found or not is_library(code.co_filename)):
             source = linecache.getline(code.co_filename, trace.tb_lineno).strip()
             found = f"{code.co_filename}:{trace.tb_lineno} in {code.co_name}:   {source}"
         trace = trace.tb_next
     return found
 
 
-def _is_library(filename: str) -> bool:
+def is_library(filename: str) -> bool:
+    """Whether a file of code is of an installed package, or of none."""
     return (
         "site-packages" in filename
         or filename.startswith("<")

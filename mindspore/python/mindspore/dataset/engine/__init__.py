@@ -2,6 +2,7 @@
 
 from mindspore.dataset import config
 from mindspore.dataset.callback import DSCallback
+from mindspore.dataset.engine.cache_client import DatasetCache
 from mindspore.dataset.engine.calls import BatchInfo
 from mindspore.dataset.engine.datasets import (
     BatchDataset,
@@ -138,6 +139,7 @@ __all__ = [
     "DIV2KDataset",
     "DSCallback",
     "Dataset",
+    "DatasetCache",
     "DictIterator",
     "DistributedSampler",
     "EMnistDataset",

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from mindspore import _core
-from mindspore.dataset.core.recorded import Recorded, check_cache, recorded
+from mindspore.dataset.core.recorded import Recorded, recorded
 from mindspore.dataset.core.user_code import describe, failure
 from mindspore.dataset.core.validator_helpers import check_int, check_names, check_type
+from mindspore.dataset.engine.caching import checked_cache, map_node, source_node
 from mindspore.dataset.engine.calls import BatchCall, NumberCall, SizeCall
 from mindspore.dataset.engine.facts import DatasetFacts
 from mindspore.dataset.engine.iterators import DictIterator, Iterator, Position, TupleIterator
@@ -34,15 +35,14 @@ from mindspore.dataset.engine.workers import WorkerPool
 
 engine = _core.dataset
 
-# Keyword arguments that tune queues and caches; they change nothing here.
-_TUNING = {"max_rowsize", "cache", "offload", "max_row_size"}
+# Keyword arguments that tune queues; they change nothing here.
+_TUNING = {"max_rowsize", "offload", "max_row_size"}
 
 
 def _split_tuning(op: str, given: dict[str, Any], known: Sequence[str]) -> dict[str, Any]:
     for name in given:
         if name not in _TUNING and name not in known:
             raise TypeError(f"For '{op}', '{name}' is not one of its arguments.")
-    check_cache(op, given)
     return {name: value for name, value in given.items() if name in known}
 
 
@@ -50,6 +50,7 @@ class Dataset(DatasetFacts):
     """Base of all datasets: operations on the pipeline, iterators over it, facts about it."""
 
     _arguments: tuple[str, dict[str, Any]] | None = None
+    _alone = False  # whether functions of the user's make its rows, in this process
 
     def __init__(
         self,
@@ -72,6 +73,8 @@ class Dataset(DatasetFacts):
         self._resumes_at: Position | None = None
         self._last: Any = None  # a weak reference to the last iterator
         self._told: Any = None  # by its queue, at the end of an epoch
+        # Where each row is made of one of the child's: what makes the node over another one of the child.
+        self._over: Callable[[Any], Any] | None = None
 
     # Operations
 
@@ -192,7 +195,7 @@ class Dataset(DatasetFacts):
         if callable(input_columns) or isinstance(operations, (str,)):
             # The first releases took map(input_columns, operations).
             operations, input_columns = input_columns, operations
-        names = ["column_order", "python_multiprocessing", "callbacks"]
+        names = ["column_order", "python_multiprocessing", "callbacks", "cache"]
         options = _split_tuning("map", kwargs, names)
         chain = list(operations) if isinstance(operations, (list, tuple)) else [operations]
         if not chain:
@@ -211,6 +214,9 @@ class Dataset(DatasetFacts):
         )
         mapping = Mapping(self._columns, inputs, outputs)
         callbacks = checked_callbacks(options.get("callbacks"))
+        cache = checked_cache("map", options.get("cache"))
+        if callbacks and cache is not None:
+            raise ValueError("For 'map', cache excludes callbacks, which see every row.")
         if callbacks:
             watched = CallbackRows(self._node, mapping.call(chain, outputs), callbacks)
             node = engine.stream(watched.open, self._node.size)
@@ -220,21 +226,27 @@ class Dataset(DatasetFacts):
         calls, pools = map_calls(chain, len(inputs), outputs, processes)
         node = engine.map(self._node, calls, mapping.take, mapping.place)
         result = MapDataset(node, mapping.columns, [self], num_parallel_workers, pools)
+        result._over = lambda below: engine.map(below, calls, mapping.take, mapping.place)
+        result._alone = not pools and any(isinstance(call, engine.Call) for call in calls)
+        if cache is not None:
+            result._node = map_node(result, cache, (chain, inputs, outputs))
         return result._ordered(options.get("column_order"))
 
     def _ordered(self, columns: Any) -> Any:
         if columns is None:
             return self
         names = check_names("map", "column_order", columns)
-        result = type(self)(*self._projected(names), [self])
+        result = self._project_to(type(self), names)
         for name in ("batch_size",):
             if hasattr(self, name):
                 setattr(result, name, getattr(self, name))
         return result
 
-    def _projected(self, names: Sequence[str]) -> tuple[Any, list[str]]:
+    def _project_to(self, kind: type[Any], names: Sequence[str]) -> Any:
         places = known("project", "columns", names, self._columns)
-        return engine.project(self._node, places), list(names)
+        result = kind(engine.project(self._node, places), list(names), [self])
+        result._over = lambda below: engine.project(below, places)
+        return result
 
     @recorded
     def filter(
@@ -344,13 +356,16 @@ class Dataset(DatasetFacts):
             raise ValueError(
                 f"For 'rename', the new names must not occur already, but got {columns}."
             )
-        return RenameDataset(self._node, columns, [self])
+        result = RenameDataset(self._node, columns, [self])
+        result._over = lambda below: below
+        return result
 
     @recorded
     def project(self, columns: Any) -> ProjectDataset:
         """Keep some columns, in the given order."""
         names = check_names("project", "columns", columns)
-        return ProjectDataset(*self._projected(names), [self])
+        made: ProjectDataset = self._project_to(ProjectDataset, names)
+        return made
 
     def apply(self, apply_func: Callable[[Dataset], Dataset]) -> Dataset:
         """apply_func(self), for chains that are written as functions."""
@@ -570,7 +585,10 @@ class MappableDataset(SourceDataset):
         pools: Sequence[WorkerPool] = (),
     ) -> None:
         """`make` gives the node for an order of the engine."""
-        self._length, self._sampler, self._make = length, sampler, make
+        self._length, self._sampler, self._columns = length, sampler, list(columns)
+        name, given = self._arguments or (type(self).__name__, {})
+        cache = checked_cache(name, given.get("cache"))
+        self._make = make if cache is None else source_node(self, cache, make)
         super().__init__(self._made(), columns, (), num_parallel_workers, pools)
 
     def _made(self) -> Any:

@@ -28,6 +28,8 @@ class GeneratorDataset(MappableDataset):
     column.
     """
 
+    _alone = True
+
     def __init__(
         self,
         source: Any,
