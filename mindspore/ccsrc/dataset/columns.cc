@@ -63,6 +63,7 @@ class FileColumn : public Column {
       }
     }
   }
+  std::string File(size_t row) const override { return paths_.at(row); }
 
  private:
   static Value Decoded(const std::string& path, const Value& bytes) {

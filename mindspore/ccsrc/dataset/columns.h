@@ -14,6 +14,8 @@ class Column {
  public:
   virtual ~Column() = default;
   virtual void Read(size_t row, std::vector<Value>* values) const = 0;
+  // The file that a row comes from; empty: from memory.
+  virtual std::string File(size_t) const { return {}; }
 };
 using ColumnRef = std::shared_ptr<const Column>;
 

@@ -14,8 +14,15 @@ from mindspore.dataset.core.user_code import describe, failure
 from mindspore.dataset.core.validator_helpers import check_int, check_names, check_type
 from mindspore.dataset.engine.caching import checked_cache, map_node, source_node
 from mindspore.dataset.engine.calls import BatchCall, NumberCall, SizeCall
+from mindspore.dataset.engine.examining import Report, examined
 from mindspore.dataset.engine.facts import DatasetFacts
-from mindspore.dataset.engine.iterators import DictIterator, Iterator, Position, TupleIterator
+from mindspore.dataset.engine.iterators import (
+    DictIterator,
+    Iterator,
+    Position,
+    TupleIterator,
+    worker_count,
+)
 from mindspore.dataset.engine.mapping import (
     Mapping,
     checked_callbacks,
@@ -26,6 +33,7 @@ from mindspore.dataset.engine.mapping import (
 )
 from mindspore.dataset.engine.padding import checked_padding
 from mindspore.dataset.engine.places import described, place
+from mindspore.dataset.engine.previewing import Preview, previewed
 from mindspore.dataset.engine.samplers import Sampler
 from mindspore.dataset.engine.saving import save
 from mindspore.dataset.engine.splitting import split_counts
@@ -479,6 +487,29 @@ class Dataset(DatasetFacts):
         iterator = None if self._last is None else self._last()
         pipeline = None if iterator is None else iterator._pipeline
         return profile_of(self, self._told if pipeline is None else pipeline.facts())
+
+    def preview(self, n: int = 8, rows: int = 256) -> Preview:
+        """The first `n` rows, and how the values of each column are spread over `rows` of them; batches are taken apart.
+
+        print() shows it as text, save("preview.png") writes a picture, a notebook shows that by itself.
+        """
+        return previewed(self, n, rows)
+
+    def doctor(
+        self, test: Dataset | None = None, sample: float | None = None, label: str | None = None
+    ) -> Report:
+        """Looks for what is wrong with the rows, and says it: `print(dataset.doctor(test=test_data))`.
+
+        Rows that cannot be read, are copies of others, hold nan, look unlike all others of their class; contents with several labels;
+        labels that hardly any row has; classes with few rows or none. What is done to rows is left out: those of the source
+        are looked at, unless something between chooses among them.
+
+        Args:
+            test: Other data, in which no row of this may be.
+            sample: So many rows, or this part of them, chosen at random; an epoch of a part costs that part. Default: all.
+            label: The column of the labels. Default: one with a usual name, else the last integer.
+        """
+        return examined(self, test, sample, label, worker_count(self))
 
     def close_pool(self) -> None:
         """End the processes of this pipeline; the next row starts others."""

@@ -71,9 +71,9 @@ def _texts(value: Any, seen: set[int], depth: int) -> Iterator[bytes]:
     elif isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind != "O":
         array = np.ascontiguousarray(value)
         yield f"{array.dtype.str}{array.shape}".encode()
-        yield hashlib.blake2b(
-            array.view(np.uint8) if array.size and array.dtype.kind in "biufc" else array.tobytes()
-        ).digest()
+        plain = array.size and array.dtype.kind in "biufc"
+        content: Any = array.reshape(-1).view(np.uint8) if plain else array.tobytes()
+        yield hashlib.blake2b(content).digest()
     elif isinstance(value, enum.Enum):
         yield value.name.encode()
     elif id(value) in seen or depth > _DEEP:
@@ -174,7 +174,7 @@ def _facts_of_files(path: Any) -> Iterator[str]:
     try:
         found = os.stat(path)
         yield f"{found.st_size} {found.st_mtime_ns} {found.st_ino}"
-        with os.scandir(path) as entries:
+        with os.scandir(os.fsdecode(path)) as entries:
             some = itertools.islice(entries, _MOST_ENTRIES)
             yield repr(sorted((entry.name, entry.stat().st_mtime_ns) for entry in some))
     except (OSError, ValueError):

@@ -112,7 +112,7 @@ class Iterator:
         _alive.add(self)
 
     def _make_pipeline(self, dataset: Dataset) -> Any:
-        workers = _worker_count(dataset)
+        workers = worker_count(dataset)
         _core.dataset.set_worker_limit(max(workers, 1))
         place, ahead = self._position, config.get_prefetch_size()
         pipeline = _core.dataset.Pipeline(
@@ -256,7 +256,7 @@ class TupleIterator(Iterator):
         return row
 
 
-def _worker_count(dataset: Dataset) -> int:
+def worker_count(dataset: Dataset) -> int:
     """Threads of a pipeline: what it asks for, within the processors that there are."""
     if config.get_debug_mode():
         return 0

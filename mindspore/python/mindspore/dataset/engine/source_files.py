@@ -233,7 +233,7 @@ class ColumnDataset(MappableDataset):
         if workers is not None:
             check_int(op, "num_parallel_workers", workers, 1)
         self._classes = labels
-        made = list(parts)
+        self._parts = made = list(parts)
         super().__init__(
             columns,
             length,
@@ -244,6 +244,11 @@ class ColumnDataset(MappableDataset):
 
     def _labels(self) -> Any:
         return super()._labels() if self._classes is None else np.asarray(self._classes)
+
+    def _file_of(self, number: int) -> str:
+        """The file of a row, the first of several; empty where there is none."""
+        found = (os.fsdecode(part.file(number)) for part in self._parts)
+        return next((path for path in found if path), "")
 
 
 def paths_column(paths: Sequence[str], form: str = "bytes", unsigned_rate: bool = False) -> Any:

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import math
 import struct
-import zlib
 from typing import Any
 
 import numpy as np
 
 from mindspore._core import Tensor
+from mindspore.common import _png
 from mindspore.train.summary._wire import double, integer, message, single
 
 
@@ -130,22 +130,7 @@ def _image(value: Any) -> bytes:
     channels, height, width = image.shape
     pixels = np.transpose(image, (1, 2, 0)).astype(np.uint8)
     head = integer(1, height) + integer(2, width) + integer(3, channels)
-    return message(4, head + message(4, _png(pixels)))
-
-
-def _png(pixels: np.ndarray) -> bytes:
-    height, width, channels = pixels.shape
-    color = {1: 0, 3: 2, 4: 6}[channels]
-
-    def chunk(name: bytes, data: bytes) -> bytes:
-        return (
-            struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
-        )
-
-    lines = b"".join(b"\0" + line.tobytes() for line in pixels)
-    head = struct.pack(">IIBBBBB", width, height, 8, color, 0, 0, 0)
-    parts = chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b"")
-    return b"\x89PNG\r\n\x1a\n" + parts
+    return message(4, head + message(4, _png.encoded(pixels)))
 
 
 _ENCODERS = {"scalar": _scalar, "tensor": _tensor, "histogram": _histogram, "image": _image}
