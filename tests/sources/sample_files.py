@@ -517,3 +517,86 @@ def cmu_arctic(folder: Path) -> None:
     put(base / "etc/txt.done.data", '( arctic_a0001 "Author of the trail." )\n( arctic_a0002 "Not at this." )\n')  # fmt: skip
     for n in range(2):
         sound(base / f"wav/arctic_a000{n + 1}.wav", n, 16000)
+
+
+# Parts of larger files
+
+
+def talk(year: str, usage: str, language: str) -> str:
+    """Sentences as the IWSLT has them."""
+    return (
+        f'<?xml version="1.0" encoding="UTF-8"?>\n<mteval>\n<srcset setid="{year}" srclang="{language}">\n<doc docid="1">\n'
+        f"<url>u</url>\n<title>t</title>\n"
+        f'<seg id="1"> {usage} one {language} &amp; &quot;q&quot; </seg>\n<seg id="2">zwei ä {language}</seg>\n</doc>\n'
+        f'<doc docid="2">\n<seg id="1">three {language}</seg>\n</doc>\n</srcset>\n</mteval>\n'
+    )
+
+
+def talks(folder: Path, year: str, usages: list[str]) -> None:
+    """A folder of the IWSLT, German to English."""
+    for language in ("de", "en"):
+        tags = f"<url>http://x/{language}</url>\n<keywords>a</keywords>\n first {language} \n2. {language} &amp; <b>ö</b>\n"
+        put(
+            folder / f"train.tags.de-en.{language}",
+            tags + f"<talkid>2</talkid>\n  <speaker>s</speaker>\nlast {language}",
+        )
+        for usage in usages:
+            put(
+                folder / f"IWSLT{year}.TED.{usage}.de-en.{language}.xml",
+                talk(year, usage, language),
+            )
+
+
+@sample
+def iwslt16(folder: Path) -> None:
+    talks(folder / "texts/de/en/de-en", "16", ["dev2010", "tst2013", "tst2014"])
+
+
+@sample
+def iwslt17(folder: Path) -> None:
+    part = "DeEnItNlRo"
+    talks(folder / "texts" / part / part / f"{part}-{part}", "17", ["dev2010", "tst2010"])
+
+
+def sphere(count: int, order: str = "01") -> bytes:
+    """A SPHERE file of some samples, at 16 kHz."""
+    head = (
+        f"NIST_1A\n   1024\nsample_count -i {count}\nsample_rate -i 16000\nchannel_count -i 1\nsample_n_bytes -i 2\n"
+        f"sample_byte_format -s2 {order}\nsample_sig_bits -i 16\nsample_coding -s3 pcm\nend_head\n"
+    )
+    samples = [i * 37 % 20000 - 10000 for i in range(count)]
+    form = "<" if order == "01" else ">"
+    return head.encode().ljust(1024, b"\0") + struct.pack(f"{form}{count}h", *samples)
+
+
+@sample
+def tedlium(folder: Path) -> None:
+    for part in ("one/train", "one/test", "one/dev", "three/data"):
+        said = (
+            f"A_2009 1 A_2009_x 0.01 0.0503 <o,f0,male> hello {part} world <unk>\n"
+            "A_2009 1 inter_segment_gap 0.0503 0.06 <o,,unknown> ignore_time_segment_in_scoring\n"
+        )
+        put(folder / part / "stm/A_2009.stm", said)
+        put(folder / part / "sph/A_2009.sph", sphere(1600))
+        put(folder / part / "stm/B.stm", "B 1 B 0.0 0.05 <NA> two words")
+        put(folder / part / "sph/B.sph", sphere(800, "10"))
+
+
+@sample
+def photo_tour(folder: Path) -> None:
+    for number in range(2):
+        head = struct.pack("<2sIHHI", b"BM", 1078 + 1024 * 1024, 0, 0, 1078)
+        head += struct.pack("<IiiHHIIiiII", 40, 1024, 1024, 1, 8, 0, 1024 * 1024, 0, 0, 256, 0)
+        shades = b"".join(bytes((i, i, i, 0)) for i in range(256))
+        wave = bytes((i * 5 + number) % 256 for i in range(1024 + 256))
+        lines = [wave[y * 3 % 256 :][:1024] for y in range(1024)]
+        put(
+            folder / f"liberty/patches{number:04}.bmp",
+            head + shades + b"".join(reversed(lines)),
+        )
+    put(folder / "liberty/info.txt", "".join(f"{i // 3} 0\n" for i in range(260)))
+    pairs = ((0, 1), (0, 5), (259, 258), (10, 200))
+    put(
+        folder / "liberty/m50_100000_100000_0.txt",
+        "".join(f"{a} {a // 3} 0 {b} {b // 3} 0 0\n" for a, b in pairs),
+    )

@@ -84,6 +84,34 @@ cases(
     *usages("train", "test", "valid", "all"),
     {"usage": "train", "language_pair": ["de", "en"]},
 )
+cases(
+    "iwslt16",
+    "IWSLT2016Dataset",
+    *usages("train", "valid", "test", "all"),
+    {"usage": "valid", "valid_set": "dev2010"},
+    {"language_pair": ["en", "xx"]},
+    {"language_pair": ["en", "fr"]},
+)
+cases("iwslt17", "IWSLT2017Dataset", *usages("train", "valid", "test", "all"))
+cases(
+    "tedlium",
+    "TedliumDataset",
+    *[
+        {**given, "release": "release1", "dataset_dir": "@/one"}
+        for given in usages("train", "test", "dev", "all")
+    ],
+    {"release": "release3", "dataset_dir": "@/three"},
+    {"release": "release3", "usage": "train", "dataset_dir": "@/three"},
+    {"release": "release4", "dataset_dir": "@/one"},
+)
+cases(
+    "photo_tour",
+    "PhotoTourDataset",
+    {"name": "liberty", "usage": "test"},
+    {"name": "liberty"},
+    {"name": "yosemite"},
+    {"name": "paris"},
+)
 cases("squad", "SQuADDataset", *usages("train", "dev", "all"))
 for kind in ("Mnist", "FashionMnist", "KMnist"):
     cases("mnist", f"{kind}Dataset", *usages("train", "test", "all"))

@@ -1,7 +1,7 @@
 """The engine: sources, operations, samplers and iterators of the data pipeline."""
 
 from mindspore.dataset import config
-from mindspore.dataset.callback import DSCallback
+from mindspore.dataset.callback import DSCallback, WaitedDSCallback
 from mindspore.dataset.engine.cache_client import DatasetCache
 from mindspore.dataset.engine.calls import BatchInfo
 from mindspore.dataset.engine.datasets import (
@@ -39,6 +39,7 @@ from mindspore.dataset.engine.datasets_audio import (
     YesNoDataset,
 )
 from mindspore.dataset.engine.datasets_captioned import FlickrDataset, SBUDataset
+from mindspore.dataset.engine.datasets_cloud import OBSMindDataset, sync_wait_for_dataset
 from mindspore.dataset.engine.datasets_faces import LFWDataset, WIDERFaceDataset
 from mindspore.dataset.engine.datasets_image_folders import (
     Caltech256Dataset,
@@ -89,6 +90,8 @@ from mindspore.dataset.engine.datasets_matlab import (
     SVHNDataset,
 )
 from mindspore.dataset.engine.datasets_mindrecord import MindDataset
+from mindspore.dataset.engine.datasets_pieces import PhotoTourDataset, TedliumDataset
+from mindspore.dataset.engine.datasets_translated import IWSLT2016Dataset, IWSLT2017Dataset
 from mindspore.dataset.engine.datasets_user_defined import (
     GeneratorDataset,
     NumpySlicesDataset,
@@ -153,6 +156,8 @@ __all__ = [
     "GTZANDataset",
     "GeneratorDataset",
     "IMDBDataset",
+    "IWSLT2016Dataset",
+    "IWSLT2017Dataset",
     "ImageFolderDataset",
     "Iterator",
     "KITTIDataset",
@@ -168,10 +173,12 @@ __all__ = [
     "MnistDataset",
     "Multi30kDataset",
     "NumpySlicesDataset",
+    "OBSMindDataset",
     "OmniglotDataset",
     "PKSampler",
     "PaddedDataset",
     "PennTreebankDataset",
+    "PhotoTourDataset",
     "Places365Dataset",
     "ProjectDataset",
     "QMnistDataset",
@@ -202,12 +209,14 @@ __all__ = [
     "SyncWaitDataset",
     "TFRecordDataset",
     "TakeDataset",
+    "TedliumDataset",
     "TextFileDataset",
     "TupleIterator",
     "UDPOSDataset",
     "USPSDataset",
     "VOCDataset",
     "WIDERFaceDataset",
+    "WaitedDSCallback",
     "WeightedRandomSampler",
     "WikiTextDataset",
     "YahooAnswersDataset",
@@ -219,4 +228,5 @@ __all__ = [
     "deserialize",
     "serialize",
     "show",
+    "sync_wait_for_dataset",
 ]
