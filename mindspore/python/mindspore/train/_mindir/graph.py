@@ -80,7 +80,7 @@ class MindIrGraph:
             values.append(step.function(*operands, **step.settings))
             for i in step.dead:
                 values[i] = None
-        return _taken(self.result, values)
+        return taken(self.result, values)
 
     def _check(self, inputs: tuple) -> None:
         if len(inputs) != len(self.inputs):
@@ -110,7 +110,8 @@ def _shown(dtype: Any, shape: Any) -> str:
     return f"{dtype}[{sizes}]"
 
 
-def _taken(place: Any, values: list) -> Any:
+def taken(place: Any, values: list) -> Any:
+    """Values by their places, in tuples as these are."""
     if isinstance(place, tuple):
-        return tuple([_taken(p, values) for p in place])
+        return tuple([taken(p, values) for p in place])
     return values[place]

@@ -10,6 +10,7 @@ from typing import Any
 from mindspore import _core, log
 from mindspore.common.tensor import Tensor
 from mindspore.train._mindir import rules
+from mindspore.train._mindir.functions import Calls, Choice, Function, Scope
 from mindspore.train._mindir.graph import Declared, MindIrGraph, Step
 from mindspore.train._mindir.images_read import Call
 from mindspore.train._mindir.messages import Monad, dtype_of, tensor_of, value_of
@@ -19,9 +20,10 @@ from mindspore.train._mindir.rules import Argument, Rule
 
 @dataclasses.dataclass(frozen=True)
 class Slot:
-    """A value that exists when the graph runs, by its place."""
+    """A value that exists when the graph runs, by its place in the main graph or, of a body, in that."""
 
     place: int
+    level: int = 0
 
 
 def read(path: str) -> MindIrGraph:
@@ -33,7 +35,7 @@ def read(path: str) -> MindIrGraph:
             f"'{path}' has no checksum, as MindSpore writes none: damage may go unseen.",
         )
     with _told(path):
-        return _Reader(model).graph()
+        return Reader(model).graph()
 
 
 @contextlib.contextmanager
@@ -56,17 +58,25 @@ def _told(path: str) -> Iterator[None]:
         ) from None
 
 
-class _Reader:
+class Reader:
+    """Goes through the nodes of a file."""
+
     def __init__(self, model: dict):
         self.model = model
         self.main: dict = model.get("graph", {})
         self.primitives = {p.get("name", ""): p for p in model.get("primitives", [])}
         self.known: dict[str, Any] = {}  # Slots, tuples of values, and Python values, by name
         self.constants: list[Tensor] = []
-        self.steps: list[tuple[Any, list[int], dict]] = []
+        self.scopes = [Scope(0, 0)]
         self.base = 0  # inputs and parameters; then constants follow, then steps
         self.fixed: set[int] = set()
         self._constant_slots: dict[int, int] = {}
+        self._levels = 0
+        graphs = [self.main, *model.get("functions", [])]
+        nodes = [node for graph in graphs for node in graph.get("node", [])]
+        self.calls = Calls(self, graphs[1:], len(nodes))
+        # A graph may read a constant of another one.
+        self.shared = {n["output"][0]: n for n in nodes if n.get("op_type") == "Constant" and n.get("output")}
 
     def graph(self) -> MindIrGraph:
         """The whole."""
@@ -74,13 +84,42 @@ class _Reader:
         inputs = [self._input(message) for message in self.main.get("input", [])]
         parameters = self._parameters(len(inputs))
         self.base = len(inputs) + len(parameters)
-        for node in self.main.get("node", []):
-            self._node(node)
-        outputs = self.main.get("output", [])
+        result = self.result(self.walk(self.main, self.known)[0])
+        steps, result = self.finished(self.scopes[0].steps, result, self.base + len(self.constants))
+        fixed = {name for at, name in enumerate(parameters, len(inputs)) if at in self.fixed}
+        return MindIrGraph(inputs, parameters, self.constants, steps, result, fixed)
+
+    def walk(self, graph: dict, known: dict[str, Any], names: Any = None, without: str = "") -> list:
+        """The values of some names, or of the output, of a graph whose inputs are known. What needs the value `without` is left out."""
+        outputs = graph.get("output", [])
         if len(outputs) != 1:
             raise ValueError(f"a graph must have one output, but it has {len(outputs)}")
-        result = self._result(self._value(outputs[0].get("name", "")))
-        return self._finished(inputs, parameters, result)
+        before, self.known = self.known, known
+        out = {without}
+        for node in graph.get("node", []):
+            if out.isdisjoint([*(node.get("input") or []), *node.get("output", [])]):
+                self._node(node)
+            else:
+                out.update(node.get("output", []))
+        found = [self.value(name) for name in names or [outputs[0].get("name", "")]]
+        self.known = before
+        return found
+
+    # ---- where steps go
+    def enter(self, inputs: int) -> Scope:
+        """A body begins, with so many values of its own."""
+        self._levels += 1
+        self.scopes.append(Scope(self._levels, inputs))
+        return self.scopes[-1]
+
+    def leave(self, scope: Scope) -> Scope:
+        """It ends."""
+        self.scopes.remove(scope)
+        return scope
+
+    def slot_at(self, place: int) -> Slot:
+        """A value that the current body is given."""
+        return Slot(place, self.scopes[-1].level)
 
     def _refuse(self) -> None:
         if not self.main.get("node") and not self.main.get("output"):
@@ -119,9 +158,15 @@ class _Reader:
             raise ValueError(f"the name '{name:.100}' is given twice, or to nothing")
         self.known[name] = value
 
-    def _value(self, name: str) -> Any:
-        if name not in self.known:
+    def value(self, name: str) -> Any:
+        """What a name stands for here."""
+        if name in self.known:
+            return self.known[name]
+        if name in self.calls.graphs:
+            return Function(name)
+        if name not in self.shared:
             raise ValueError(f"'{name:.100}' is read before there is such a value")
+        self.known[name] = self._constant(self.shared[name])
         return self.known[name]
 
     # ---- nodes
@@ -132,9 +177,14 @@ class _Reader:
                 f"a node must have one output, but '{node.get('name', '')}' has {len(outputs)}"
             )
         if kind == "Constant":
-            self._define(outputs[0], self._constant(node))
+            if self.known.get(outputs[0]) is None or self.scopes[0] is self.scopes[-1]:
+                self._define(outputs[0], self._constant(node))
             return
-        values = [self._value(name) for name in node.get("input", [])]
+        values = [self.value(name) for name in node.get("input") or []]
+        called = kind.removeprefix("REF::")
+        if called not in self.primitives and (called in self.known or called in self.calls.graphs):
+            self._define(outputs[0], self.calls.call(self.value(called), values))
+            return
         name, settings = self._primitive(kind)
         self._define(outputs[0], self._applied(name, values, settings))
 
@@ -148,10 +198,6 @@ class _Reader:
         reference = kind.removeprefix("REF::")
         found = self.primitives.get(reference)
         if found is None:
-            if any(g.get("name") == reference for g in self.model.get("functions", [])):
-                raise ValueError(
-                    f"it calls the graph '{reference:.100}': control flow is not read by this version"
-                )
             raise ValueError(f"there is no primitive '{kind:.100}'")
         settings = {a.get("name", ""): a for a in found.get("attribute", [])}
         return found.get("op_type", ""), settings
@@ -167,8 +213,12 @@ class _Reader:
             return tuple(values)
         if name == "TupleGetItem":
             return self._item(*values)
+        if name == "Partial" and values and isinstance(values[0], Function):
+            return Function(values[0].graph, (*values[0].arguments, *values[1:]))
+        if name == "Switch" and len(values) == 3:
+            return Choice(*values)
         if name == "BatchNorm":  # its statistics are no weights
-            self.fixed.update(v.place for v in values[3:5] if isinstance(v, Slot))
+            self.fixed.update(v.place for v in values[3:5] if isinstance(v, Slot) and not v.level)
         plain = {key: value_of(message) for key, message in settings.items()}
         if name in READERS:
             call = READERS[name](values, plain)
@@ -177,23 +227,26 @@ class _Reader:
             if rule is None:
                 raise ValueError(f"there is no op like the primitive '{name:.100}'")
             call = _call(rule, values, plain)
-        return self._step(call)
+        return self.step(call)
 
     def _item(self, values: Any, index: Any) -> Any:
         if type(index) is not int:
             raise ValueError("a part of a tuple must have a number")
         if isinstance(values, Slot):
-            return self._step(Call(_part, [values], {"index": index}))
+            return self.step(Call(_part, [values], {"index": index}))
         if not isinstance(values, tuple) or not -len(values) <= index < len(values):
             raise ValueError(f"there is no part {index} of a value that is read so")
         return values[index]
 
-    def _step(self, call: Call) -> Slot:
-        inputs = [self._slot(value).place for value in call.inputs]
-        self.steps.append((call.function, inputs, call.settings))
-        return Slot(-len(self.steps))  # until the number of constants is known
+    def step(self, call: Call) -> Slot:
+        """A step of the current graph or body."""
+        scope = self.scopes[-1]
+        inputs = [scope.local(self.slot(value)) for value in call.inputs]
+        scope.steps.append((call.function, inputs, call.settings))
+        return Slot(-len(scope.steps), scope.level)  # until the number of what comes before is known
 
-    def _slot(self, value: Any) -> Slot:
+    def slot(self, value: Any) -> Slot:
+        """A value at run time; of a constant, that of its tensor."""
         if isinstance(value, Slot):
             return value
         if isinstance(value, (bool, int, float)):
@@ -206,20 +259,21 @@ class _Reader:
             self.constants.append(value)
         return Slot(self.base + at)
 
-    def _result(self, value: Any) -> Any:
+    def result(self, value: Any) -> Any:
+        """The places of a value of the current graph or body."""
         if isinstance(value, tuple):
-            return tuple(self._result(v) for v in value)
-        return self._slot(value).place
+            return tuple(self.result(v) for v in value)
+        return self.scopes[-1].local(self.slot(value))
 
     # ---- the end
-    def _finished(self, inputs: list, parameters: dict, result: Any) -> MindIrGraph:
-        first = self.base + len(self.constants)
+    def finished(self, made: list, result: Any, first: int) -> tuple[list[Step], Any]:
+        """Steps with their final places, `first` being that of the first one."""
 
         def final(place: int) -> int:
             return place if place >= 0 else first - place - 1
 
         last: dict[int, int] = {}  # the last step that reads a result of another
-        rows = [[final(i) for i in places] for _, places, _ in self.steps]
+        rows = [[final(i) for i in places] for _, places, _ in made]
         for at, row in enumerate(rows):
             last.update(dict.fromkeys((i for i in row if i >= first), at))
         result = _mapped(result, final)
@@ -230,10 +284,9 @@ class _Reader:
             dead.setdefault(at, []).append(place)
         steps = [
             Step(function, tuple(row), settings, tuple(dead.get(at, ())))
-            for at, ((function, _, settings), row) in enumerate(zip(self.steps, rows))
+            for at, ((function, _, settings), row) in enumerate(zip(made, rows))
         ]
-        fixed = {name for at, name in enumerate(parameters, len(inputs)) if at in self.fixed}
-        return MindIrGraph(inputs, parameters, self.constants, steps, result, fixed)
+        return steps, result
 
 
 def _part(values: Any, index: int) -> Any:
