@@ -529,6 +529,8 @@ class GraphCell(Cell):
         """Run the graph on the inputs."""
         return self.graph.run(self.weights, inputs)
 
+    construct._ms_parsed = True  # type: ignore[attr-defined]  # a graph may have conditions
+
 
 for _name, _refusal in refused_attributes("nn.Cell").items():
     setattr(Cell, _name, _refusal)

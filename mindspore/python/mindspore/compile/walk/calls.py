@@ -61,7 +61,8 @@ def is_of_program(function: Any) -> bool:
 
 def _is_of_cells(function: Any) -> bool:
     """Methods that all cells have run as they are, too."""
-    return (getattr(function, "__module__", None) or "").startswith("mindspore.nn.cell")
+    of_cells = (getattr(function, "__module__", None) or "").startswith("mindspore.nn.cell")
+    return of_cells and not getattr(function, "_ms_parsed", False)
 
 
 class Calls(PlainCalls):

@@ -7,6 +7,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
+from mindspore import ops
 from mindspore.train._mindir.control import Body, branch, loop
 from mindspore.train._mindir.images_read import Call
 from mindspore.train._mindir.messages import Monad
@@ -123,7 +124,9 @@ class _Opened:
         if self.name not in calls.graphs:
             raise ValueError(f"there is no graph '{self.name:.100}'")
         if self.name in calls.open:
-            raise ValueError(f"the graph '{self.name:.100}' calls itself otherwise than a loop does")
+            raise ValueError(
+                f"the graph '{self.name:.100}' calls itself otherwise than a loop does"
+            )
         if len(calls.open) == _DEEPEST:
             raise ValueError(f"its graphs call each other more than {_DEEPEST} deep")
         calls.left -= len(calls.graphs[self.name].get("node", [])) + 1
@@ -174,7 +177,11 @@ def _turn_of(calls: Calls, name: str) -> _Turn | None:
     graph = calls.graphs.get(name, {})
     called = str(_end_of(graph).get("op_type", "")).removeprefix("REF::")
     switch = _node_of(graph, called)
-    if not _is(switch, "Switch") or len(switch.get("input", [])) != 3 or _end_of(graph).get("input"):
+    if (
+        not _is(switch, "Switch")
+        or len(switch.get("input", [])) != 3
+        or _end_of(graph).get("input")
+    ):
         return None
     for going, side in ((True, switch["input"][1]), (False, switch["input"][2])):
         partial = _node_of(graph, side)
@@ -190,7 +197,9 @@ def _same(graph: dict, given: list[str], again: dict, end: dict) -> frozenset[in
     ours = [i.get("name", "") for i in graph.get("input", [])]
     theirs = dict(zip([i.get("name", "") for i in again.get("input", [])], given))
     pairs = zip(ours, end.get("input") or [])
-    return frozenset(at for at, (mine, next_one) in enumerate(pairs) if theirs.get(next_one) == mine)
+    return frozenset(
+        at for at, (mine, next_one) in enumerate(pairs) if theirs.get(next_one) == mine
+    )
 
 
 class _Loop:
@@ -213,7 +222,10 @@ class _Loop:
                 if not isinstance(side, Function):
                     raise ValueError("a side of a loop must be a graph with arguments")
             inside, behind = ([v for v in side.arguments if self._moves(v, test)] for side in sides)
-            found = (reader.slot(choice.condition), tuple(inside), tuple(behind))
+            condition = reader.slot(choice.condition)
+            if not self.turn.going:
+                condition = reader.step(Call(ops.logical_not, [condition], {}))
+            found = (condition, tuple(inside), tuple(behind))
             result = (
                 test.local(found[0]),
                 tuple(test.local(slot) for slot in found[1]),
@@ -225,7 +237,6 @@ class _Loop:
         around = _around(scope for scope, _ in ((test, result), body, after))
         settings = {
             "count": len(state),
-            "going": self.turn.going,
             "test": self.calls.body(test, result, around),
             "body": self.calls.body(*body, around),
             "after": self.calls.body(*after, around),

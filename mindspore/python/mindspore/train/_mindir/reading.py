@@ -10,6 +10,7 @@ from typing import Any
 from mindspore import _core, log
 from mindspore.common.tensor import Tensor
 from mindspore.train._mindir import rules
+from mindspore.train._mindir.control import graph_of
 from mindspore.train._mindir.functions import Calls, Choice, Function, Scope
 from mindspore.train._mindir.graph import Declared, MindIrGraph, Step
 from mindspore.train._mindir.images_read import Call
@@ -76,7 +77,9 @@ class Reader:
         nodes = [node for graph in graphs for node in graph.get("node", [])]
         self.calls = Calls(self, graphs[1:], len(nodes))
         # A graph may read a constant of another one.
-        self.shared = {n["output"][0]: n for n in nodes if n.get("op_type") == "Constant" and n.get("output")}
+        self.shared = {
+            n["output"][0]: n for n in nodes if n.get("op_type") == "Constant" and n.get("output")
+        }
 
     def graph(self) -> MindIrGraph:
         """The whole."""
@@ -87,9 +90,11 @@ class Reader:
         result = self.result(self.walk(self.main, self.known)[0])
         steps, result = self.finished(self.scopes[0].steps, result, self.base + len(self.constants))
         fixed = {name for at, name in enumerate(parameters, len(inputs)) if at in self.fixed}
-        return MindIrGraph(inputs, parameters, self.constants, steps, result, fixed)
+        return graph_of(inputs, parameters, self.constants, steps, result, fixed)
 
-    def walk(self, graph: dict, known: dict[str, Any], names: Any = None, without: str = "") -> list:
+    def walk(
+        self, graph: dict, known: dict[str, Any], names: Any = None, without: str = ""
+    ) -> list:
         """The values of some names, or of the output, of a graph whose inputs are known. What needs the value `without` is left out."""
         outputs = graph.get("output", [])
         if len(outputs) != 1:
@@ -243,7 +248,9 @@ class Reader:
         scope = self.scopes[-1]
         inputs = [scope.local(self.slot(value)) for value in call.inputs]
         scope.steps.append((call.function, inputs, call.settings))
-        return Slot(-len(scope.steps), scope.level)  # until the number of what comes before is known
+        return Slot(
+            -len(scope.steps), scope.level
+        )  # until the number of what comes before is known
 
     def slot(self, value: Any) -> Slot:
         """A value at run time; of a constant, that of its tensor."""
