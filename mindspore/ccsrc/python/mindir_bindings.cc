@@ -117,14 +117,11 @@ py::tuple ReadModel(py::handle path) {
 }
 
 // ---- graphs
-// Of each graph, values are numbered: its inputs first, then the outputs of the nodes in their order.
+// Values are numbered: inputs of main first, then the outputs of the nodes in their order.
 class Description {
  public:
   explicit Description(const Graph& graph) {
-    for (const Var& input : graph.inputs()) {
-      Number(input.node);
-      inputs_.append(TypeObject(input.type()));
-    }
+    for (const Var& input : graph.inputs()) Number(input.node);
     for (const Node* node : graph.nodes()) {
       if (node->kind == NodeKind::kParameter) continue;
       Number(node);
@@ -133,10 +130,7 @@ class Description {
     for (const Var& output : graph.outputs()) outputs_.append(At(output));
   }
 
-  py::dict Result() {
-    return py::dict(py::arg("inputs") = inputs_, py::arg("nodes") = nodes_,
-                    py::arg("outputs") = outputs_);
-  }
+  py::dict Result() { return py::dict(py::arg("nodes") = nodes_, py::arg("outputs") = outputs_); }
 
  private:
   void Number(const Node* node) {
@@ -156,9 +150,9 @@ class Description {
     py::dict attrs;
     for (size_t i = 0; i < node.op->attributes.size(); ++i) {
       const Attr& attr = (*node.attrs)[i];
-      const Graph* const* other = std::get_if<Graph*>(&attr);
+      // A graph in a graph is told by the name of its op alone.
       attrs[py::str(node.op->attributes[i].name)] =
-          other ? py::object(py::str((*other)->name())) : ObjectFromAttr(attr);
+          std::holds_alternative<Graph*>(attr) ? py::none() : ObjectFromAttr(attr);
     }
     return py::make_tuple(node.op->name, inputs, attrs, outputs, ShortSpan(node.span));
   }
@@ -171,12 +165,11 @@ class Description {
 
   std::unordered_map<const Node*, size_t> first_;
   size_t next_ = 0;
-  py::list inputs_, nodes_, outputs_;
+  py::list nodes_, outputs_;
 };
 
-// The main graph of a trace, and by their names those that it runs by a condition; with other calls
-// inlined and rules applied, and in which ops that are not `known` are made of smaller ones. Takes
-// the module over.
+// The main graph of a trace, with calls inlined and rules applied, in which ops that are not
+// `known` are made of smaller ones. Takes the module over.
 py::dict Describe(Trace& trace, const std::set<std::string>& known) {
   auto module = trace.module();
   {
@@ -188,14 +181,7 @@ py::dict Describe(Trace& trace, const std::set<std::string>& known) {
     LowerUnless(*module, [&](const Node& node) { return known.contains(node.op->name); });
     Optimize(*module, options);
   }
-  py::dict graphs;
-  for (const auto& graph : module->graphs()) {
-    if (graph.get() == module->main()) continue;
-    graphs[py::str(graph->name())] = Description(*graph).Result();
-  }
-  py::dict main = Description(*module->main()).Result();
-  main["graphs"] = graphs;
-  return main;
+  return Description(*module->main()).Result();
 }
 
 }  // namespace
@@ -209,8 +195,7 @@ void BindMindIr(py::module_& m) {
   mindir.def(
       "describe", &Describe, py::arg("trace"), py::arg("known"),
       "The graph of a trace: nodes as Tensor (a constant) or (op, inputs, attributes, output "
-      "types, place), and outputs; of the other graphs by name as well, a graph in a graph being "
-      "an attribute that is its name.");
+      "types, place), and outputs.");
 }
 
 }  // namespace ms::python
