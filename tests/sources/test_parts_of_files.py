@@ -156,7 +156,8 @@ class Trained(ms.Callback):
     [
         (2, 2, "row 1, row 2, trained 1, step 3, row 3, row 4, trained 2, epoch 2 after 2, step 5, row 1, row 2, trained 3, step 7, row 3, "
                "row 4, trained 4"),
-        (4, 2, "row 1, row 2, trained 1, row 3, row 4, trained 2, epoch 2 after 2, step 5, row 1, row 2, trained 3, row 3, row 4, trained 4"),
+        (1, 1, "row 1, trained 1, step 2, row 2, trained 2, step 3, row 3, trained 3, step 4, row 4, trained 4, epoch 2 after 4, step 5, "
+               "row 1, trained 5, step 6, row 2, trained 6, step 7, row 3, trained 7, step 8, row 4, trained 8"),
     ],
 )  # fmt: skip
 def test_data_that_waits_for_the_training(step, batch, expected):

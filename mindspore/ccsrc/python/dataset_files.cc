@@ -96,9 +96,8 @@ std::vector<dataset::ExampleColumn> ExampleColumns(const py::list& given) {
 
 void BindColumns(py::module_& m) {
   py::class_<ColumnHandle>(m, "Column", "A column of a source by the number of the row.")
-      .def("file", [](const ColumnHandle& self, size_t row) {
-        return py::bytes(self.column->File(row));
-      });
+      .def("file",
+           [](const ColumnHandle& self, size_t row) { return py::bytes(self.column->File(row)); });
   m.def("array_column", [](py::handle array) { return ColumnHandle{ArrayColumn(array)}; });
   m.def("list_column", [](const py::list& values) {
     return ColumnHandle{dataset::MakeListColumn(ValuesFromPython(values))};

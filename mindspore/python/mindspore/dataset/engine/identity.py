@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-import mindspore
+from mindspore import _paths
 from mindspore.dataset.core.recorded import Recorded
 from mindspore.dataset.core.user_code import is_library
 
@@ -26,7 +26,7 @@ _CHOOSING = {"sampler", "num_samples", "shuffle", "num_shards", "shard_id", "bat
 _WORKING = {"num_parallel_workers", "cache", "python_multiprocessing", "max_rowsize", "offload"}
 _MOST_ENTRIES = 4096  # of a folder that are looked at
 _DEEP = 32
-_HERE = os.path.dirname(os.path.abspath(mindspore.__file__))
+_HERE = os.path.dirname(os.path.abspath(_paths.__file__))
 
 
 def digest(*parts: Any) -> str:
