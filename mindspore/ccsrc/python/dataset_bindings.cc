@@ -371,6 +371,7 @@ void BindDataset(py::module_& core) {
   BindDatasetFiles(m);
   BindOperators(m);
   BindTransforms(m);
+  BindDatasetCalls(m);
   BindDatasetTexts(m);
 }
 

@@ -151,6 +151,28 @@ Value ValueFromPython(py::handle object) { return FromPython(object, false); }
 
 Value BorrowedFromPython(py::handle object) { return FromPython(object, true); }
 
+namespace {
+
+// An array on memory of ours, which it keeps. Not pybind11's way, which makes strides first.
+py::object ArrayOnBuffer(const Value& value, py::dtype dtype) {
+  const auto& numpy = py::detail::npy_api::get();
+  py::capsule keeper(new BufferRef(value.buffer),
+                     [](void* buffer) { delete static_cast<BufferRef*>(buffer); });
+  static_assert(sizeof(Py_intptr_t) == sizeof(int64_t));
+  auto* array = numpy.PyArray_NewFromDescr_(
+      numpy.PyArray_Type_, dtype.release().ptr(), static_cast<int>(value.dims->size()),
+      reinterpret_cast<const Py_intptr_t*>(value.dims->data()), nullptr,
+      const_cast<std::byte*>(value.data), py::detail::npy_api::NPY_ARRAY_WRITEABLE_, nullptr);
+  if (!array) throw py::error_already_set();
+  auto made = py::reinterpret_steal<py::object>(array);
+  if (numpy.PyArray_SetBaseObject_(array, keeper.release().ptr()) < 0) {
+    throw py::error_already_set();
+  }
+  return made;
+}
+
+}  // namespace
+
 py::object ArrayFromValue(const Value& value) {
   if (value.opaque()) {
     auto* object = static_cast<PyObject*>(const_cast<void*>(value.owner.get()));
@@ -164,9 +186,7 @@ py::object ArrayFromValue(const Value& value) {
     auto* object = static_cast<PyObject*>(const_cast<void*>(value.owner.get()));
     return py::array(dtype, *value.dims, value.data, py::reinterpret_borrow<py::object>(object));
   }
-  py::capsule keeper(new BufferRef(value.buffer),
-                     [](void* buffer) { delete static_cast<BufferRef*>(buffer); });
-  return py::array(dtype, *value.dims, value.data, keeper);
+  return ArrayOnBuffer(value, std::move(dtype));
 }
 
 py::object TensorFromValue(const Value& value) {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "dataset/transforms/resize.h"
+#include "dataset/transforms/taps.h"
 
 namespace ms::dataset {
 
@@ -11,6 +13,52 @@ struct Extents {
   int64_t height, width, channels;
   int64_t line;  // numbers from a row to the next
 };
+
+constexpr int kDropped = 8;                              // bits of the sums, between the passes
+constexpr int kLeft = 2 * PairedTaps::kBits - kDropped;  // bits behind the point in the end
+
+// A sum as the byte that it is nearest to.
+inline uint8_t ByteOf(int32_t sum) {
+  int32_t whole = (sum + (1 << (kLeft - 1))) >> kLeft;
+  return static_cast<uint8_t>(whole < 0 ? 0 : whole > 255 ? 255 : whole);
+}
+
+// Rows of bytes, two for each pair of weights; pair k has the weights at k * stride.
+struct WeighedRows {
+  std::vector<const uint8_t*> rows;
+  const int32_t* weights = nullptr;
+  int64_t stride = 0;
+  int64_t size = 0;  // bytes of a row
+
+  // The number at place i of all together, without the dropped bits.
+  int32_t Joined(int64_t i) const {
+    int32_t sum = 1 << (kDropped - 1);
+    for (size_t k = 0; k < rows.size(); k += 2) {
+      int32_t pair = weights[static_cast<int64_t>(k / 2) * stride];
+      sum += rows[k][i] * PairedTaps::Part(pair, 0) + rows[k + 1][i] * PairedTaps::Part(pair, 1);
+    }
+    return sum >> kDropped;
+  }
+};
+
+// Taps for processors that find any of 128 bytes at once, where few of a row are asked for: of each
+// 16 bytes of the result, where their first pairs are, and their weights. Without blocks: it is
+// better, or the only way, to go through whole rows.
+struct FarTaps {
+  struct Block {
+    int64_t target, begin;  // in the result, and in the row
+    uint8_t places[64];     // from there on; of 32
+  };
+  std::vector<Block> blocks;
+  std::vector<int32_t> weights;  // [block][pair][16]
+  int64_t pairs, step;           // from a pair to the next, in the row
+
+  // `only`: whole rows would have to do without permutations.
+  FarTaps(const PairedTaps& down, const PairedTaps& across, const Extents& from, int64_t width,
+          bool only);
+};
+// A row of the result, all of it, with the bits that two passes give.
+void JoinFarRow(const WeighedRows& from, const FarTaps& across, uint8_t* out);
 
 // Whether ResizeBytes does it, within a hundredth of what floats come to.
 bool FitsFixed(Interpolation interpolation, const Extents& from, int64_t height, int64_t width);
