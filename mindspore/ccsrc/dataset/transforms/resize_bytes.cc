@@ -2,10 +2,8 @@
 #include "dataset/transforms/resize_bytes.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
-#include <memory>
 #include <vector>
 
 #include "dataset/transforms/taps.h"
@@ -290,50 +288,25 @@ bool FitsFixed(Interpolation interpolation, const Extents& from, int64_t height,
 
 namespace {
 
-// All that depends on the sizes alone. Each thread keeps some: pictures of a set are often alike.
 struct Plan {
-  Extents from;
-  int64_t height, width;
-  Interpolation interpolation;
+  PlannedSizes sizes;
   PairedTaps down, across;
   Numbered numbered;
   FarTaps far;
 
-  Plan(const Extents& given, int64_t rows, int64_t columns, Interpolation kind)
-      : from(given),
-        height(rows),
-        width(columns),
-        interpolation(kind),
-        down(given.height, rows, kind),
-        across(given.width, columns, kind),
-        numbered(across, given.channels, columns),
-        far(down, across, given, columns, numbered.blocks.empty()) {}
-
-  bool Fits(const Extents& given, int64_t rows, int64_t columns, Interpolation kind) const {
-    return from.height == given.height && from.width == given.width &&
-           from.channels == given.channels && height == rows && width == columns &&
-           interpolation == kind;
-  }
+  explicit Plan(const PlannedSizes& s)
+      : sizes(s),
+        down(s.rows, s.height, s.interpolation),
+        across(s.columns, s.width, s.interpolation),
+        numbered(across, s.channels, s.width),
+        far(down, across, s, numbered.blocks.empty()) {}
 };
-
-std::shared_ptr<const Plan> PlanOf(const Extents& from, int64_t height, int64_t width,
-                                   Interpolation interpolation) {
-  constexpr size_t kKept = 4;
-  thread_local std::array<std::shared_ptr<const Plan>, kKept> kept;
-  thread_local size_t next = 0;
-  for (const auto& plan : kept) {
-    if (plan && plan->Fits(from, height, width, interpolation)) return plan;
-  }
-  auto& place = kept[next++ % kKept];
-  place = std::make_shared<const Plan>(from, height, width, interpolation);
-  return place;
-}
 
 }  // namespace
 
 void ResizeBytes(const uint8_t* in, uint8_t* out, const Extents& from, int64_t height,
                  int64_t width, Interpolation interpolation) {
-  std::shared_ptr<const Plan> plan = PlanOf(from, height, width, interpolation);
+  std::shared_ptr<const Plan> plan = PlanOf<Plan>(from, height, width, interpolation);
   const PairedTaps &down = plan->down, &across = plan->across;
   WeighedRows weighed{std::vector<const uint8_t*>(static_cast<size_t>(down.count) * 2), nullptr,
                       height, from.width * from.channels};

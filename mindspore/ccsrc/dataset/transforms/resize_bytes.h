@@ -1,7 +1,9 @@
 // Images of bytes in another size, in fixed point: between the passes are 16 bits for each number.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "dataset/transforms/resize.h"
@@ -13,6 +15,31 @@ struct Extents {
   int64_t height, width, channels;
   int64_t line;  // numbers from a row to the next
 };
+
+struct PlannedSizes {
+  int64_t rows, columns, channels;  // of the source
+  int64_t height, width;
+  Interpolation interpolation;
+
+  bool operator==(const PlannedSizes&) const = default;
+};
+
+// What a way of resizing prepares for some sizes, which a Plan is made of and keeps as `sizes`.
+// Each thread keeps some plans: pictures of a set are often alike.
+template <class Plan>
+std::shared_ptr<const Plan> PlanOf(const Extents& from, int64_t height, int64_t width,
+                                   Interpolation interpolation) {
+  constexpr size_t kKept = 4;
+  thread_local std::array<std::shared_ptr<const Plan>, kKept> kept;
+  thread_local size_t next = 0;
+  PlannedSizes sizes{from.height, from.width, from.channels, height, width, interpolation};
+  for (const auto& plan : kept) {
+    if (plan && plan->sizes == sizes) return plan;
+  }
+  auto& place = kept[next++ % kKept];
+  place = std::make_shared<const Plan>(sizes);
+  return place;
+}
 
 constexpr int kDropped = 8;                              // bits of the sums, between the passes
 constexpr int kLeft = 2 * PairedTaps::kBits - kDropped;  // bits behind the point in the end
@@ -54,8 +81,7 @@ struct FarTaps {
   int64_t pairs, step;           // from a pair to the next, in the row
 
   // `only`: whole rows would have to do without permutations.
-  FarTaps(const PairedTaps& down, const PairedTaps& across, const Extents& from, int64_t width,
-          bool only);
+  FarTaps(const PairedTaps& down, const PairedTaps& across, const PlannedSizes& sizes, bool only);
 };
 // A row of the result, all of it, with the bits that two passes give.
 void JoinFarRow(const WeighedRows& from, const FarTaps& across, uint8_t* out);
@@ -64,6 +90,10 @@ void JoinFarRow(const WeighedRows& from, const FarTaps& across, uint8_t* out);
 bool FitsFixed(Interpolation interpolation, const Extents& from, int64_t height, int64_t width);
 void ResizeBytes(const uint8_t* in, uint8_t* out, const Extents& from, int64_t height,
                  int64_t width, Interpolation interpolation);
+
+// In fixed point with bytes between the passes, bit for bit as Pillow does it.
+void ResizeAsPillow(const uint8_t* in, uint8_t* out, const Extents& from, int64_t height,
+                    int64_t width, Interpolation interpolation);
 
 // Nearest pixels are copied, whatever they are.
 void CopyNearest(const Value& image, std::byte* out, const Extents& from, int64_t height,

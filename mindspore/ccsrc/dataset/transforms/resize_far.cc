@@ -20,36 +20,37 @@ constexpr int64_t Slot(int64_t number) {
 
 }  // namespace
 
-FarTaps::FarTaps(const PairedTaps& down, const PairedTaps& across, const Extents& from,
-                 int64_t width, bool only)
-    : pairs(across.count), step(2 * from.channels) {
-  int64_t size = from.width * from.channels, all = width * from.channels;
+FarTaps::FarTaps(const PairedTaps& down, const PairedTaps& across, const PlannedSizes& sizes,
+                 bool only)
+    : pairs(across.count), step(2 * sizes.channels) {
+  int64_t channels = sizes.channels;
+  int64_t size = sizes.columns * channels, all = sizes.width * channels;
   if (!HasPermutes() || size < kReach || all < kNumbers) return;
   // What was measured for a block, in quarters of a nanosecond, and of whole rows for a number, in
   // twentieths of that.
   int64_t taken = 4 + pairs * (12 + 7 * down.count), seen = 4 + pairs;
   if (!only && 20 * (taken - seen) * (all / kNumbers) > (4 + 3 * down.count) * size) return;
-  auto first = [&](int64_t n) { return across.first[static_cast<size_t>(n / from.channels)]; };
+  auto first = [&](int64_t n) { return across.first[static_cast<size_t>(n / channels)]; };
   for (int64_t n = 0; n < all; n += kNumbers) {
     int64_t begin = std::min(n, all - kNumbers);  // the last ones, some of them again
-    Block block{begin, std::min(first(begin) * from.channels, size - kReach), {}};
-    int64_t end = (first(begin + kNumbers - 1) + 2 * pairs) * from.channels;
+    Block block{begin, std::min(first(begin) * channels, size - kReach), {}};
+    int64_t end = (first(begin + kNumbers - 1) + 2 * pairs) * channels;
     if (std::min(end, size) - block.begin > kReach) {
       blocks.clear();
       return;
     }
     for (int64_t i = 0; i < kNumbers; ++i) {
       int64_t number = begin + i;
-      int64_t place = first(number) * from.channels + number % from.channels - block.begin;
+      int64_t place = first(number) * channels + number % channels - block.begin;
       // What lies beyond the border has the weight 0, and may be any byte.
       block.places[Slot(i)] = static_cast<uint8_t>(place);
-      block.places[Slot(i) + 1] = static_cast<uint8_t>(place + from.channels);
+      block.places[Slot(i) + 1] = static_cast<uint8_t>(place + channels);
     }
     blocks.push_back(block);
     for (int64_t k = 0; k < pairs; ++k) {
       for (int64_t i = 0; i < kNumbers; ++i) {
-        int64_t target = (begin + i) / from.channels;
-        weights.push_back(across.weights[static_cast<size_t>(k * width + target)]);
+        int64_t target = (begin + i) / channels;
+        weights.push_back(across.weights[static_cast<size_t>(k * sizes.width + target)]);
       }
     }
   }
