@@ -214,7 +214,7 @@ def test_what_characters_become_one_with():
 # The last ones are no sets of characters.
 PATTERNS = [
     r"\s+", r"\s", " ", ",", "[^a-z]+", "[a-z0-9]", r"[\]\-]+", "[]b]", "[^]b]+", r"\.", r"\++", ".", ".+", r"\W+", "b|é|[0-9]",
-    r"\d|,", r"[\s\S]", r"[^\s\S]", r"\p{Lu}+", r"[[:punct:]\s]+", "[[]", r"\\|\[", r"[\\\]]", r"[\w.]+", r"\t|\n",
+    r"\d|,", r"[\s\S]", r"[^\s\S]", r"\p{Lu}+", r"[[:punct:]\s]+", r"[\[]", r"\\|\[", r"[\\\]]", r"[\w.]+", r"\t|\n",
     "ab", r"\s*", r"\b", "^a", "(a)(b)", "a+b", "a|bc", "[]|[]]", r"(?i)B", r"a\+", r"\s+$", "a+|b", "a{2}", r"\w+?", r"\x61",
 ]  # fmt: skip
 SETS = 25

@@ -54,26 +54,25 @@ struct Numbered {
     if (!HasPermutes() || all < 16) return;
     blocks.reserve(static_cast<size_t>(all / 16 + 1));
     weights.reserve(static_cast<size_t>((all + 15) * pairs));
-    auto first = [&](int64_t number) { return taps.first[static_cast<size_t>(number / channels)]; };
+    const RowPlaces places(taps.first, channels, width);
     for (int64_t at = 0; at < all; at += 16) {
       int64_t n = std::min(at, all - 16);  // the last ones, some of them again
-      Block block{n, first(n) * channels, {}};
-      int64_t end = (first(n + 15) + 2 * pairs) * channels;
+      Block block{n, places[places.Target(n) * channels], {}};
+      int64_t end = places[n + 15] + (2 * pairs - 1) * channels + 1;
       if (end - block.begin > 64) {  // too far apart: shrunk by much
         blocks.clear();
         return;
       }
       near = near && end - block.begin <= 32;
       for (int64_t i = 0; i < 16; ++i) {
-        int64_t place = first(n + i) * channels + (n + i) % channels - block.begin;
+        int64_t place = places[n + i] - block.begin;
         block.places[2 * i] = static_cast<int16_t>(place);
         block.places[2 * i + 1] = static_cast<int16_t>(place + channels);
       }
       blocks.push_back(block);
       for (int64_t k = 0; k < pairs; ++k) {
-        for (int64_t i = 0; i < 16; ++i) {
-          weights.push_back(taps.weights[static_cast<size_t>(k * width + (n + i) / channels)]);
-        }
+        const int32_t* shares = &taps.weights[static_cast<size_t>(k * width)];
+        for (int64_t i = 0; i < 16; ++i) weights.push_back(shares[places.Target(n + i)]);
       }
     }
   }

@@ -41,6 +41,27 @@ std::shared_ptr<const Plan> PlanOf(const Extents& from, int64_t height, int64_t 
   return place;
 }
 
+// Of each number of a row of the result, its pixel, and where its first tap is in a row of the
+// source.
+struct RowPlaces {
+  std::vector<int64_t> targets, places;
+
+  template <class Firsts>
+  RowPlaces(const Firsts& first, int64_t channels, int64_t width) {
+    targets.reserve(static_cast<size_t>(width * channels));
+    places.reserve(static_cast<size_t>(width * channels));
+    for (int64_t x = 0; x < width; ++x) {
+      for (int64_t c = 0; c < channels; ++c) {
+        targets.push_back(x);
+        places.push_back(first[static_cast<size_t>(x)] * channels + c);
+      }
+    }
+  }
+
+  int64_t operator[](int64_t number) const { return places[static_cast<size_t>(number)]; }
+  int64_t Target(int64_t number) const { return targets[static_cast<size_t>(number)]; }
+};
+
 constexpr int kDropped = 8;                              // bits of the sums, between the passes
 constexpr int kLeft = 2 * PairedTaps::kBits - kDropped;  // bits behind the point in the end
 

@@ -30,28 +30,25 @@ FarTaps::FarTaps(const PairedTaps& down, const PairedTaps& across, const Planned
   // twentieths of that.
   int64_t taken = 4 + pairs * (12 + 7 * down.count), seen = 4 + pairs;
   if (!only && 20 * (taken - seen) * (all / kNumbers) > (4 + 3 * down.count) * size) return;
-  auto first = [&](int64_t n) { return across.first[static_cast<size_t>(n / channels)]; };
+  const RowPlaces places(across.first, channels, sizes.width);
   for (int64_t n = 0; n < all; n += kNumbers) {
     int64_t begin = std::min(n, all - kNumbers);  // the last ones, some of them again
-    Block block{begin, std::min(first(begin) * channels, size - kReach), {}};
-    int64_t end = (first(begin + kNumbers - 1) + 2 * pairs) * channels;
+    Block block{begin, std::min(places[places.Target(begin) * channels], size - kReach), {}};
+    int64_t end = places[begin + kNumbers - 1] + (2 * pairs - 1) * channels + 1;
     if (std::min(end, size) - block.begin > kReach) {
       blocks.clear();
       return;
     }
     for (int64_t i = 0; i < kNumbers; ++i) {
-      int64_t number = begin + i;
-      int64_t place = first(number) * channels + number % channels - block.begin;
+      int64_t place = places[begin + i] - block.begin;
       // What lies beyond the border has the weight 0, and may be any byte.
       block.places[Slot(i)] = static_cast<uint8_t>(place);
       block.places[Slot(i) + 1] = static_cast<uint8_t>(place + channels);
     }
     blocks.push_back(block);
     for (int64_t k = 0; k < pairs; ++k) {
-      for (int64_t i = 0; i < kNumbers; ++i) {
-        int64_t target = (begin + i) / channels;
-        weights.push_back(across.weights[static_cast<size_t>(k * sizes.width + target)]);
-      }
+      const int32_t* shares = &across.weights[static_cast<size_t>(k * sizes.width)];
+      for (int64_t i = 0; i < kNumbers; ++i) weights.push_back(shares[places.Target(begin + i)]);
     }
   }
 }

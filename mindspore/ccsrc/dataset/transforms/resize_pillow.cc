@@ -46,25 +46,22 @@ struct Windows {
   Windows(const WholeTaps& taps, int64_t channels, int64_t width) {
     int64_t all = width * channels;
     if (!HasPermutes() || taps.count == 0 || all < kNumbers) return;
+    const RowPlaces places(taps.first, channels, width);
     for (int64_t n = 0; n < all; n += kNumbers) {
-      Block block{std::min(n, all - kNumbers), 0, {}};  // the last ones, some of them again
-      auto place = [&](int64_t i) {
-        int64_t number = block.target + i;
-        return taps.first[static_cast<size_t>(number / channels)] * channels + number % channels;
-      };
-      block.begin = place(0) - block.target % channels;
-      if (place(kNumbers - 1) - block.begin >= kReach) {
+      int64_t target = std::min(n, all - kNumbers);  // the last ones, some of them again
+      Block block{target, places[places.Target(target) * channels], {}};
+      if (places[target + kNumbers - 1] - block.begin >= kReach) {
         blocks.clear();
         return;
       }
       for (int64_t i = 0; i < kNumbers; ++i) {
-        block.places[i] = static_cast<uint8_t>(place(i) - block.begin);
+        block.places[i] = static_cast<uint8_t>(places[target + i] - block.begin);
       }
       blocks.push_back(block);
       for (int64_t k = 0; k < taps.count; ++k) {
         for (int64_t i = 0; i < kNumbers; ++i) {
-          int64_t target = (block.target + i) / channels;
-          weights.push_back(taps.weights[static_cast<size_t>(target * taps.count + k)]);
+          int64_t at = places.Target(target + i) * taps.count + k;
+          weights.push_back(taps.weights[static_cast<size_t>(at)]);
         }
       }
     }
