@@ -97,7 +97,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-class let_go:  # noqa: N801, as contextlib names its own
+class let_go:
     """While a function that is seeded waits for another pipeline, whose functions draw as well."""
 
     # No generator, which would cost each row of a pipeline a microsecond.
