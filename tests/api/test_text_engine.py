@@ -4,6 +4,7 @@ the same in pipelines with any number of workers.
 
 from __future__ import annotations
 
+import itertools
 import pickle
 import random
 import re
@@ -188,6 +189,70 @@ def test_case_and_normal_forms():
     assert text.CaseFold()(table).tolist() == [["a", "äö"], ["", "fi"]]
 
 
+# Of all sorts that may become one with what stands before them, or change places.
+JOINING = "aeE\u0301\u0327\u0345\u1100\u1161\u11a8가각\u09c7\u09be\u0bc6\u0bd7\u1025\u102e\u0cc6\u0cc2\u0cd5ｶﾞ\u3099か\u00a8\u1fbe\u0344\u0f71\u0f72\U000110b9\U000110baǆǅ①ﷺ"
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFKC", "NFD", "NFKD"])
+def test_normal_forms_of_neighbours(form):
+    operation = text.NormalizeUTF8(NormalizeForm[form])
+    rng = random.Random(8)
+    given = ["".join(pair) for pair in itertools.product(JOINING, JOINING)]
+    given += ["".join(rng.choices(JOINING + "北京 ,，", k=9)) for _ in range(500)]
+    for line in given:
+        assert operation(line).item() == unicodedata.normalize(form, line)
+        assert text.CaseFold()(line).item() == unicode.case_folded(line)
+
+
+def test_what_characters_become_one_with():
+    for code in range(0x110000):
+        parts = unicodedata.decomposition(chr(code)).split()
+        if len(parts) == 2 and not parts[0].startswith("<"):
+            assert chr(int(parts[1], 16)) in unicode._swallowed()
+
+
+# The last ones are no sets of characters.
+PATTERNS = [
+    r"\s+", r"\s", " ", ",", "[^a-z]+", "[a-z0-9]", r"[\]\-]+", "[]b]", "[^]b]+", r"\.", r"\++", ".", ".+", r"\W+", "b|é|[0-9]",
+    r"\d|,", r"[\s\S]", r"[^\s\S]", r"\p{Lu}+", r"[[:punct:]\s]+", r"[\[]", r"\\|\[", r"[\\\]]", r"[\w.]+", r"\t|\n",
+    "ab", r"\s*", r"\b", "^a", "(a)(b)", "a+b", "a|bc", "[]|[]]", r"(?i)B", r"a\+", r"\s+$", "a+|b", "a{2}", r"\w+?", r"\x61",
+]  # fmt: skip
+SETS = 25
+
+
+@pytest.mark.parametrize("keep", ["", r"\s", r"[\s,]+", ".", r"[^\s]+", "b+|,"])
+def test_words_between_patterns(keep):
+    kept_matches = unicode.pattern("x", "x", keep) if keep else None
+    for number, pattern in enumerate(PATTERNS):
+        tokenizer = text.RegexTokenizer(pattern, keep, True)
+        assert (tokenizer.engine() is not None) == (number < SETS and keep != "b+|,"), pattern
+        for line in [*lines(25, number), "", "a", "ab\n,b+é.b ]", "\ud800b \udfff"]:
+            expected, begin = [], 0
+            for match in unicode.pattern("x", "x", pattern).finditer(line):
+                expected += [(begin, match.start())] if match.start() > begin else []
+                if match[0] and kept_matches and kept_matches.fullmatch(match[0]):
+                    expected.append(match.span())
+                begin = match.end()
+            expected += [(begin, len(line))] if begin < len(line) else []
+            words, starts, ends = tokenizer(line)
+            assert words.tolist() == kept([line[a:b] for a, b in expected]), (pattern, line)
+            sizes = [len(line[:at].encode("utf8", "surrogatepass")) for at in range(len(line) + 1)]
+            places = [(sizes[a], sizes[b]) for a, b in expected or [(0, 0)]]
+            assert [*zip(starts.tolist(), ends.tolist(), strict=True)] == places
+
+
+@pytest.mark.parametrize("pattern", [r"\s+", "ab"])
+def test_what_patterns_cannot_take(pattern):
+    tokenizer = text.RegexTokenizer(pattern)
+    with pytest.raises(TypeError, match="'RegexTokenizer', the input must be text, but got int64"):
+        tokenizer(np.array(5))
+    with pytest.raises(ValueError, match="the input must be one text, but has rank 1"):
+        tokenizer(np.array(["a"]))
+    with pytest.raises(ValueError, match="'RegexTokenizer', the input must be UTF-8"):
+        tokenizer(np.array(b"a\xc3"))
+    assert pickle.loads(pickle.dumps(tokenizer))("c  d").tolist() == tokenizer("c  d").tolist()
+
+
 @pytest.mark.parametrize(
     "make",
     [
@@ -237,6 +302,7 @@ STEPS = {
     "bert": lambda: [text.BertTokenizer(VOCAB, lower_case=True), text.Lookup(VOCAB, "[UNK]")],
     "words": lambda: [text.CaseFold(), text.WhitespaceTokenizer(), text.Truncate(3), text.Lookup(VOCAB, "[UNK]")],
     "python": lambda: [text.NormalizeUTF8(), lambda x: x, text.UnicodeCharTokenizer()],
+    "patterns": lambda: [text.NormalizeUTF8(), text.RegexTokenizer(r"[\s,]+", ",")],
     "offsets": lambda: [text.CaseFold(), text.BasicTokenizer(with_offsets=True)],
     "offsets within": lambda: [text.BasicTokenizer(with_offsets=True), lambda a, b, c: (a, b, c)],
 }  # fmt: skip

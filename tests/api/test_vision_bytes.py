@@ -6,14 +6,17 @@ from __future__ import annotations
 
 import hashlib
 import os
+import pickle
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
 
 import mindspore.dataset as ds
 from mindspore.dataset import transforms, vision
+from mindspore.dataset.transforms import native
 from mindspore.dataset.vision import Inter
 
 RNG = np.random.default_rng(0)
@@ -151,6 +154,8 @@ OPERATIONS = {
     "resize": lambda: vision.Resize((20, 31)),
     "enlarge": lambda: vision.Resize((90, 131)),
     "cubic": lambda: vision.Resize((20, 31), Inter.CUBIC),
+    "far": lambda: vision.Resize((40, 61)),
+    "far cubic": lambda: vision.Resize((30, 41), Inter.CUBIC),
     "area": lambda: vision.Resize((20, 31), Inter.AREA),
     "nearest": lambda: vision.Resize((20, 31), Inter.NEAREST),
     "antialias": lambda: vision.Resize((20, 31), Inter.ANTIALIAS),
@@ -186,6 +191,131 @@ def test_strides_do_not_matter(name):
     for make in OPERATIONS.values():
         operation = make()
         assert operation(image).tobytes() == operation(np.array(image, order="C")).tobytes()
+
+
+@pytest.mark.parametrize("inter", [Inter.LINEAR, Inter.CUBIC, Inter.AREA])
+@pytest.mark.parametrize("channels", [0, 1, 3, 4])
+def test_much_smaller_images_are_their_definition(inter, channels):
+    for height, width in ((9, 129), (100, 43), (90, 500), (7, 2000)):
+        image = picture(height, width, channels)
+        for size in ((2, width // 3), (9, width // 5), (3, width // 8), (5, width // 17), (1, 7)):
+            if inter == Inter.AREA and (size[0] > height or height // size[0] > 13):
+                continue
+            given = vision.Resize(size, inter)(image)
+            exact = np.clip(resized(image, *size, inter), 0, 255)
+            assert np.abs(given - exact).max() <= 0.55, (height, width, size)
+
+
+@pytest.mark.parametrize(
+    "inter", [Inter.LINEAR, Inter.CUBIC, Inter.AREA, Inter.ANTIALIAS, Inter.NEAREST]
+)
+def test_pictures_become_what_pillow_makes_of_them(inter):
+    image_module = pytest.importorskip("PIL.Image")
+    names = {
+        Inter.LINEAR: "BILINEAR",
+        Inter.CUBIC: "BICUBIC",
+        Inter.AREA: "BOX",
+        Inter.ANTIALIAS: "LANCZOS",
+        Inter.NEAREST: "NEAREST",
+    }
+    way = image_module.Resampling[names[inter]]
+
+    def as_pillow(image, size):
+        chain = native.chain_of([vision.ToPIL(), vision.Resize(size, inter)])
+        return chain.run(np.ascontiguousarray(image), 0)
+
+    for height, width in ((1, 1), (3, 5), (40, 60), (33, 131), (100, 700), (500, 31)):
+        for channels in (0, 3):
+            image = picture(height, width, channels)
+            for size in ((1, 1), (6, 5), (20, 43), (44, 44), (70, 150), (height, 9), (9, width)):
+                made = image_module.fromarray(image).resize(size[::-1], way)
+                given = as_pillow(image, size)
+                if height > size[0] and not np.array_equal(given, made):
+                    # Some versions of Pillow go down first, where the image gets much lower.
+                    given = as_pillow(image.swapaxes(0, 1), size[::-1]).swapaxes(0, 1)
+                assert np.array_equal(given, made), (height, width, channels, size)
+
+
+def test_pixels_turned_around_of_any_width():
+    for width in [*range(1, 200), 223, 224, 255, 256, 257, 1000]:
+        image = picture(3, width)
+        assert np.array_equal(vision.HorizontalFlip()(image), image[:, ::-1]), width
+
+
+def test_turned_images_are_their_definition():
+    for height, width in ((1, 1), (1, 300), (300, 1), (30, 41), (64, 64), (130, 257)):
+        image = picture(height, width)
+        for degrees in (0, 0.01, 0.4, 15, 45, 89.9, 90, 179, 180, 200, 271):
+            turned = vision.Rotate(degrees, fill_value=(1, 2, 3))(image)
+            # One channel goes another way.
+            for c, fill in enumerate((3, 2, 1)):
+                plane = np.ascontiguousarray(image[..., c])
+                alone = vision.Rotate(degrees, fill_value=fill)(plane)
+                assert np.array_equal(turned[..., c], alone), (height, width, degrees)
+
+
+class Larger(vision.Resize):
+    """Of the user's, and the same as its base."""
+
+
+class Negative(vision.HorizontalFlip):
+    """Of the user's, and something else than its base."""
+
+    def _image(self, image):
+        return 255 - super()._image(image)
+
+
+def test_classes_made_of_ours():
+    image = picture(30, 40)
+    given = (Larger((50, 60)), Negative(), vision.Resize((50, 60)), vision.HorizontalFlip())
+    for _ in range(2):  # the second call may go another way
+        larger, negative, as_larger, flipped = (operation(image) for operation in given)
+        assert np.array_equal(larger, as_larger)
+        assert np.array_equal(negative, 255 - flipped)
+    data = ds.NumpySlicesDataset(image[None], ["x"]).map([Larger((50, 60)), Negative()], "x")
+    ((piped,),) = data.create_tuple_iterator(num_epochs=1, output_numpy=True)
+    assert np.array_equal(piped, 255 - as_larger[:, ::-1])
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_later_calls_are_like_the_first(name):
+    operation = OPERATIONS[name]()
+    wrong = [np.zeros((2, 2, 3), complex), np.zeros(3), np.array("a"), np.zeros((2, 2), "M8[s]")]
+    image = picture(40, 57)
+    kinds = [image, image.astype(np.float32), image.astype(">u2"), image[::2], np.asfortranarray(image), *wrong]  # fmt: skip
+
+    def told(call, value):
+        try:
+            result = call(value)
+            return result.dtype, result.shape, result.tobytes()
+        except (TypeError, ValueError) as error:
+            return type(error), str(error)
+
+    first = [told(OPERATIONS[name](), value) for value in kinds]
+    assert [told(operation, value) for value in kinds] == first
+    assert [told(operation, value) for value in kinds] == first
+    assert told(pickle.loads(pickle.dumps(operation)), image) == first[0]
+
+
+def test_draws_of_a_seed_are_the_same_again():
+    image = picture(40, 50)
+
+    def drawn():
+        ds.config.set_seed(7)
+        operation = vision.RandomCrop(9)
+        found = []
+        thread = threading.Thread(target=lambda: found.extend(operation(image) for _ in range(20)))
+        thread.start()
+        thread.join()
+        return np.stack(found)
+
+    kept = ds.config.get_seed()
+    try:
+        first = drawn()
+        assert np.array_equal(first, drawn())
+        assert len({part.tobytes() for part in first}) > 15
+    finally:
+        ds.config.set_seed(kept)
 
 
 def test_results_are_not_the_input():

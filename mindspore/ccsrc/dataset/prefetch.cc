@@ -219,6 +219,8 @@ Prefetcher::Got Prefetcher::Next(Row* row, std::chrono::milliseconds patience) {
   return Got::kRow;
 }
 
+bool Prefetcher::AtHand() const { return !state_->current.rows.empty(); }
+
 bool Prefetcher::Next(Row* row) {
   while (true) {
     Got got = Next(row, std::chrono::hours(1));

@@ -37,6 +37,8 @@ class Prefetcher {
   Got Next(Row* row, std::chrono::milliseconds patience);
   // The same, however long it takes.
   bool Next(Row* row);
+  // Whether Next gives a row at once; for who calls it.
+  bool AtHand() const;
   // Waits a moment for workers that are busy, then leaves them to end by themselves. Another thread
   // may do this while one is in Next, which throws then.
   void Stop();

@@ -176,7 +176,9 @@ class Pipeline {
     while (true) {
       dataset::Prefetcher::Got got;
       {
-        py::gil_scoped_release released;
+        // Nothing waits for a row that is there.
+        std::optional<py::gil_scoped_release> released;
+        if (!rows->AtHand()) released.emplace();
         got = rows->Next(&row, kPatience);
       }
       if (got == dataset::Prefetcher::Got::kEnd) return py::none();
@@ -371,6 +373,7 @@ void BindDataset(py::module_& core) {
   BindDatasetFiles(m);
   BindOperators(m);
   BindTransforms(m);
+  BindDatasetCalls(m);
   BindDatasetTexts(m);
 }
 

@@ -19,6 +19,8 @@ struct OrderHandle {
 
 // Sources of arrays and files.
 void BindDatasetFiles(pybind11::module_& dataset);
+// Chains on one image.
+void BindDatasetCalls(pybind11::module_& dataset);
 // Operations on text.
 void BindDatasetTexts(pybind11::module_& dataset);
 // Null for what is none.

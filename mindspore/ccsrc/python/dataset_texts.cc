@@ -44,24 +44,68 @@ dataset::TextChange ChangeOf(py::object function) {
   };
 }
 
-// function(first) gives 256 kinds and scripts as bytes, and as many plain texts.
-void SetReader(py::object function) {
-  dataset::SetCharacterReader([held = Held(std::move(function))](uint32_t first) {
+// What function(first) gives for a page of characters, through `made`, with the GIL.
+template <class Page>
+typename dataset::Pages<Page>::Reader ReaderOf(py::object function,
+                                               std::unique_ptr<const Page> (*made)(py::object)) {
+  return [held = Held(std::move(function)), made](uint32_t first) {
     py::gil_scoped_acquire gil;
     py::handle call = static_cast<PyObject*>(const_cast<void*>(held.get()));
-    auto [kinds, scripts, plain] =
-        call(first).cast<std::tuple<std::string, std::vector<uint16_t>, py::list>>();
-    auto page = std::make_unique<dataset::CharacterPage>();
-    if (kinds.size() != 256 || scripts.size() != 256 || plain.size() != 256) {
-      throw py::value_error("a page has 256 characters");
-    }
-    for (size_t i = 0; i < 256; ++i) {
-      page->kinds[i] = static_cast<uint8_t>(kinds[i]);
-      page->scripts[i] = scripts[i];
-      page->plain[i] = Characters(plain[i]);
-    }
-    return std::unique_ptr<const dataset::CharacterPage>(std::move(page));
-  });
+    return made(call(first));
+  };
+}
+
+void CheckPage(std::initializer_list<size_t> sizes) {
+  for (size_t size : sizes) {
+    if (size != 256) throw py::value_error("a page has 256 characters");
+  }
+}
+
+// 256 kinds and scripts as bytes, and as many plain texts.
+std::unique_ptr<const dataset::CharacterPage> CharacterPageOf(py::object given) {
+  auto [kinds, scripts, plain] =
+      given.cast<std::tuple<std::string, std::vector<uint16_t>, py::list>>();
+  CheckPage({kinds.size(), scripts.size(), plain.size()});
+  auto page = std::make_unique<dataset::CharacterPage>();
+  for (size_t i = 0; i < 256; ++i) {
+    page->kinds[i] = static_cast<uint8_t>(kinds[i]);
+    page->scripts[i] = scripts[i];
+    page->plain[i] = Characters(plain[i]);
+  }
+  return page;
+}
+
+// 256 bytes, of which those of the set are not 0.
+std::unique_ptr<const dataset::SetPage> SetPageOf(py::object given) {
+  auto members = given.cast<std::string>();
+  CheckPage({members.size()});
+  auto page = std::make_unique<dataset::SetPage>();
+  for (size_t i = 0; i < 256; ++i) (*page)[i] = members[i] != 0;
+  return page;
+}
+
+// 256 texts; None: it depends on the neighbours.
+std::unique_ptr<const dataset::ChangePage> ChangePageOf(py::object given) {
+  auto [first, texts] = given.cast<std::pair<uint32_t, py::list>>();
+  CheckPage({texts.size()});
+  auto page = std::make_unique<dataset::ChangePage>();
+  for (size_t i = 0; i < 256; ++i) {
+    bool depends = texts[i].is_none();
+    if (!depends) page->texts[i] = Characters(texts[i]);
+    bool stays = page->texts[i] == std::u32string(1, static_cast<char32_t>(first + i));
+    page->kinds[i] = depends ? dataset::ChangePage::kDepends
+                     : stays ? dataset::ChangePage::kStays
+                             : dataset::ChangePage::kBecomes;
+  }
+  return page;
+}
+
+// (function that gives the pages of a set, whether a run of its characters is one); None: nothing.
+dataset::Delimiter DelimiterOf(const py::object& given) {
+  if (given.is_none()) return {};
+  auto [members, runs] = given.cast<std::pair<py::object, bool>>();
+  auto reader = ReaderOf<dataset::SetPage>(std::move(members), SetPageOf);
+  return {std::make_shared<dataset::CharacterSet>(std::move(reader)), runs};
 }
 
 // (lower_case, keep_whitespace, preserve_unused, the text needs no normal form, preparing function)
@@ -100,9 +144,16 @@ void BindMakers(py::module_& m) {
     return TextOperationHandle{
         dataset::MakeLookup(std::move(name), vocabulary.vocabulary, unknown, found)};
   });
-  m.def("change_text", [](std::string name, bool lower_case, py::object change) {
+  m.def("split_text", [](std::string name, const py::object& delimiter, const py::object& keep,
+                         bool with_offsets) {
+    return TextOperationHandle{dataset::MakeSplit(std::move(name), DelimiterOf(delimiter),
+                                                  DelimiterOf(keep), with_offsets)};
+  });
+  m.def("change_text", [](std::string name, bool lower_case, py::object change, py::object pages) {
+    auto reader = ReaderOf<dataset::ChangePage>(std::move(pages), ChangePageOf);
     return TextOperationHandle{
-        dataset::MakeChange(std::move(name), lower_case, ChangeOf(std::move(change)))};
+        dataset::MakeChange(std::move(name), lower_case, ChangeOf(std::move(change)),
+                            std::make_shared<dataset::CharacterChanges>(std::move(reader)))};
   });
   m.def("truncate", [](std::string name, int64_t length) {
     return TextOperationHandle{dataset::MakeTruncate(std::move(name), length)};
@@ -137,7 +188,10 @@ void BindDatasetTexts(py::module_& m) {
         }
         return ArraysFromValues(results);
       });
-  m.def("set_character_reader", &SetReader);
+  m.def("set_character_reader", [](py::object function) {
+    dataset::SetCharacterReader(
+        ReaderOf<dataset::CharacterPage>(std::move(function), CharacterPageOf));
+  });
   BindMakers(m);
 }
 

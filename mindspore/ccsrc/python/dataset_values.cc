@@ -4,6 +4,7 @@
 #include <cstring>
 #include <mutex>
 #include <optional>
+#include <unordered_map>
 
 #include "base/mutex.h"
 #include "python/convert.h"
@@ -61,11 +62,21 @@ std::optional<Element> ElementFromNumpy(const py::dtype& dtype) {
   return std::nullopt;
 }
 
+// Of text, NumPy has a type for each width, which takes as long to name as an array takes to make.
+py::dtype TextFromElement(const Element& element) {
+  constexpr size_t kMost = 256;
+  static auto* known = new std::unordered_map<uint64_t, PyObject*>;
+  bool wide = element.kind == Kind::kText;
+  uint64_t key = uint64_t{element.size} << 1 | (wide ? 1 : 0);
+  auto found = known->find(key);
+  if (found != known->end()) return py::reinterpret_borrow<py::dtype>(found->second);
+  py::dtype made((wide ? "U" : "S") + std::to_string(wide ? element.size / 4 : element.size));
+  if (known->size() < kMost) known->emplace(key, py::object(made).release().ptr());
+  return made;
+}
+
 py::dtype NumpyFromElement(const Element& element) {
-  if (element.text()) {
-    bool wide = element.kind == Kind::kText;
-    return py::dtype((wide ? "U" : "S") + std::to_string(wide ? element.size / 4 : element.size));
-  }
+  if (element.text()) return TextFromElement(element);
   static auto* known = new std::array<PyObject*, kDTypeCount>();
   PyObject*& dtype = (*known)[static_cast<size_t>(element.dtype)];
   if (!dtype) dtype = NumpyDType(element.dtype).release().ptr();
@@ -151,22 +162,55 @@ Value ValueFromPython(py::handle object) { return FromPython(object, false); }
 
 Value BorrowedFromPython(py::handle object) { return FromPython(object, true); }
 
+namespace {
+
+// An array on the memory, or without it on memory of its own. Not pybind11's way, which makes
+// strides first, and copies from another array.
+py::object NewArray(const Value& value, void* memory) {
+  static_assert(sizeof(Py_intptr_t) == sizeof(int64_t));
+  const auto& numpy = py::detail::npy_api::get();
+  PyObject* array = numpy.PyArray_NewFromDescr_(
+      numpy.PyArray_Type_, NumpyFromElement(value.element).release().ptr(),
+      static_cast<int>(value.dims->size()),
+      reinterpret_cast<const Py_intptr_t*>(value.dims->data()), nullptr, memory,
+      memory ? py::detail::npy_api::NPY_ARRAY_WRITEABLE_ : 0, nullptr);
+  if (!array) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(array);
+}
+
+py::object CopiedArray(const Value& value) {
+  py::object array = NewArray(value, nullptr);
+  size_t bytes = value.bytes();
+  if (bytes) std::memcpy(py::detail::array_proxy(array.ptr())->data, value.data, bytes);
+  return array;
+}
+
+// On memory of ours, which the array keeps.
+py::object ArrayOnBuffer(const Value& value) {
+  py::capsule keeper(new BufferRef(value.buffer),
+                     [](void* buffer) { delete static_cast<BufferRef*>(buffer); });
+  py::object array = NewArray(value, const_cast<std::byte*>(value.data));
+  const auto& numpy = py::detail::npy_api::get();
+  if (numpy.PyArray_SetBaseObject_(array.ptr(), keeper.release().ptr()) < 0) {
+    throw py::error_already_set();
+  }
+  return array;
+}
+
+}  // namespace
+
 py::object ArrayFromValue(const Value& value) {
   if (value.opaque()) {
     auto* object = static_cast<PyObject*>(const_cast<void*>(value.owner.get()));
     return py::reinterpret_borrow<py::object>(object);
   }
-  py::dtype dtype = NumpyFromElement(value.element);
-  if (value.borrowed || value.bytes() <= kSmall) {
-    return py::array(dtype, *value.dims, value.data);
-  }
+  if (value.borrowed || value.bytes() <= kSmall) return CopiedArray(value);
   if (value.owner) {
     auto* object = static_cast<PyObject*>(const_cast<void*>(value.owner.get()));
-    return py::array(dtype, *value.dims, value.data, py::reinterpret_borrow<py::object>(object));
+    return py::array(NumpyFromElement(value.element), *value.dims, value.data,
+                     py::reinterpret_borrow<py::object>(object));
   }
-  py::capsule keeper(new BufferRef(value.buffer),
-                     [](void* buffer) { delete static_cast<BufferRef*>(buffer); });
-  return py::array(dtype, *value.dims, value.data, keeper);
+  return ArrayOnBuffer(value);
 }
 
 py::object TensorFromValue(const Value& value) {

@@ -59,33 +59,64 @@ class LookupOperation : public TextOperation {
 
 class ChangeOperation : public TextOperation {
  public:
-  ChangeOperation(std::string name, bool lower_case, TextChange change)
-      : TextOperation(std::move(name)), lower_case_(lower_case), change_(std::move(change)) {}
+  ChangeOperation(std::string name, bool lower_case, TextChange change,
+                  std::shared_ptr<CharacterChanges> changes)
+      : TextOperation(std::move(name)),
+        lower_case_(lower_case),
+        change_(std::move(change)),
+        changes_(std::move(changes)) {}
 
   std::vector<Value> Run(const Value& value) const override {
     Value texts = AsText(value);
     auto count = static_cast<size_t>(texts.count());
     std::vector<std::u32string> changed(count);
     std::vector<Word> words(count);
+    bool same = true;
     for (size_t i = 0; i < count; ++i) {
       words[i].word = TextAt(texts, static_cast<int64_t>(i));
-      bool ascii = IsAscii(words[i].word);
-      if (ascii && !lower_case_) continue;
-      changed[i] = ascii ? Lower(words[i].word) : change_(words[i].word);
+      if (Stays(words[i].word)) continue;
+      changed[i] = Changed(words[i].word);
       words[i].word = changed[i];
+      same = false;
     }
+    if (same) return {texts};
     return {ValueOf(words, texts.dims)};
   }
 
  private:
-  static std::u32string Lower(std::u32string_view text) {
-    std::u32string lower(text);
-    for (char32_t& c : lower) c += c >= 'A' && c <= 'Z' ? 'a' - 'A' : 0;
-    return lower;
+  bool Stays(std::u32string_view text) const {
+    if (!lower_case_ && IsAscii(text)) return true;
+    for (char32_t c : text) {
+      if (KindOf(c) != ChangePage::kStays) return false;
+    }
+    return true;
+  }
+
+  ChangePage::Kind KindOf(char32_t c) const {
+    if (c >= 0x80) return changes_->Of(c).kinds[c & 255];
+    return lower_case_ && c >= 'A' && c <= 'Z' ? ChangePage::kBecomes : ChangePage::kStays;
+  }
+
+  std::u32string Changed(std::u32string_view text) const {
+    std::u32string changed;
+    changed.reserve(text.size());
+    for (char32_t c : text) {
+      ChangePage::Kind kind = KindOf(c);
+      if (kind == ChangePage::kDepends) return change_(text);
+      if (kind == ChangePage::kStays) {
+        changed.push_back(c);
+      } else if (c < 0x80) {
+        changed.push_back(c + ('a' - 'A'));
+      } else {
+        changed.append(changes_->Of(c).texts[c & 255]);
+      }
+    }
+    return changed;
   }
 
   bool lower_case_;
   TextChange change_;
+  std::shared_ptr<CharacterChanges> changes_;
 };
 
 class TruncateOperation : public TextOperation {
@@ -123,8 +154,10 @@ TextOperationRef MakeLookup(std::string name, std::shared_ptr<const Vocabulary> 
   return std::make_shared<LookupOperation>(std::move(name), std::move(vocabulary), unknown, dtype);
 }
 
-TextOperationRef MakeChange(std::string name, bool lower_case, TextChange change) {
-  return std::make_shared<ChangeOperation>(std::move(name), lower_case, std::move(change));
+TextOperationRef MakeChange(std::string name, bool lower_case, TextChange change,
+                            std::shared_ptr<CharacterChanges> changes) {
+  return std::make_shared<ChangeOperation>(std::move(name), lower_case, std::move(change),
+                                           std::move(changes));
 }
 
 TextOperationRef MakeTruncate(std::string name, int64_t length) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dataset/row.h"
+#include "dataset/texts/characters.h"
 #include "dataset/texts/vocabulary.h"
 
 namespace ms::dataset {
@@ -33,6 +34,15 @@ enum class Cut { kSpaces, kCharacters, kScripts };
 // `keep_spaces`: of scripts, white space is a word, too.
 TextOperationRef MakeCut(std::string name, Cut cut, bool keep_spaces, bool with_offsets);
 
+// What matches where it stands: a character of a set, or with `runs` as many of them as there are.
+struct Delimiter {
+  std::shared_ptr<CharacterSet> set;
+  bool runs = false;
+};
+// What stands between delimiters, and those of them that all of `keep`, if it has a set, matches.
+TextOperationRef MakeSplit(std::string name, Delimiter delimiter, Delimiter keep,
+                           bool with_offsets);
+
 struct BasicOptions {
   bool lower_case = false, keep_spaces = false, preserve_unused = true;
   // The whole of what is done to a text before it is cut, where the engine cannot do it alone.
@@ -52,8 +62,10 @@ TextOperationRef MakeBert(std::string name, BasicOptions basic, PieceOptions pie
 // Numbers of words, as `dtype`; `unknown` stands for those that are not there, unless it is -1.
 TextOperationRef MakeLookup(std::string name, std::shared_ptr<const Vocabulary> vocabulary,
                             int64_t unknown, DType dtype);
-// Each text through `change`; those of ASCII stay, `lower_case`: without their case.
-TextOperationRef MakeChange(std::string name, bool lower_case, TextChange change);
+// Each text through `change`, or character by character through `changes` where that is the same;
+// those of ASCII stay, `lower_case`: without their case.
+TextOperationRef MakeChange(std::string name, bool lower_case, TextChange change,
+                            std::shared_ptr<CharacterChanges> changes);
 // The first entries of the last axis, of an array of anything.
 TextOperationRef MakeTruncate(std::string name, int64_t length);
 

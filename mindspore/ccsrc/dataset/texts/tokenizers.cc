@@ -76,6 +76,39 @@ class CutOperation : public TextOperation {
   bool keep_spaces_, with_offsets_;
 };
 
+class SplitOperation : public TextOperation {
+ public:
+  SplitOperation(std::string name, Delimiter delimiter, Delimiter keep, bool with_offsets)
+      : TextOperation(std::move(name)),
+        delimiter_(std::move(delimiter)),
+        keep_(std::move(keep)),
+        with_offsets_(with_offsets) {}
+
+  std::vector<Value> Run(const Value& value) const override {
+    Value texts = AsText(value);
+    std::u32string_view text = TheText(texts);
+    std::vector<Word> words;
+    // Words have the key 0, delimiters 1, or if they are single characters -1.
+    auto key = [&](char32_t c) { return !Has(delimiter_, c) ? 0 : delimiter_.runs ? 1 : -1; };
+    EachRun(text, 0, text.size(), key, [&](size_t begin, size_t end, int found) {
+      std::u32string_view word = text.substr(begin, end - begin);
+      if (found == 0 || Keeps(word)) words.push_back({word});
+    });
+    if (with_offsets_) CountBytes(text, &words);
+    return Given(std::move(words), with_offsets_);
+  }
+
+ private:
+  static bool Has(const Delimiter& delimiter, char32_t c) { return delimiter.set->Of(c)[c & 255]; }
+  bool Keeps(std::u32string_view word) const {
+    return keep_.set && (keep_.runs || word.size() == 1) &&
+           std::all_of(word.begin(), word.end(), [this](char32_t c) { return Has(keep_, c); });
+  }
+
+  Delimiter delimiter_, keep_;
+  bool with_offsets_;
+};
+
 // How long the special word of BERT is that begins here: [CLS], [unused1] and the like; 0: none.
 size_t Special(std::u32string_view text) {
   for (std::u32string_view word : {U"[CLS]", U"[SEP]", U"[UNK]", U"[PAD]", U"[MASK]"}) {
@@ -274,6 +307,12 @@ class BertOperation : public TextOperation {
 
 TextOperationRef MakeCut(std::string name, Cut cut, bool keep_spaces, bool with_offsets) {
   return std::make_shared<CutOperation>(std::move(name), cut, keep_spaces, with_offsets);
+}
+
+TextOperationRef MakeSplit(std::string name, Delimiter delimiter, Delimiter keep,
+                           bool with_offsets) {
+  return std::make_shared<SplitOperation>(std::move(name), std::move(delimiter), std::move(keep),
+                                          with_offsets);
 }
 
 TextOperationRef MakeBasic(std::string name, BasicOptions options, bool with_offsets) {

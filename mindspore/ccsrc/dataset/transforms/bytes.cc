@@ -12,19 +12,29 @@ namespace {
 
 #if MS_X86
 
-// 64 entries of the table in each of four registers: two permutations and the upper bit choose.
-MS_PERMUTES int64_t MapWide(const ByteTable& table, const uint8_t* in, uint8_t* out,
-                            int64_t count) {
-  const __m512i a = _mm512_loadu_si512(table.data()), b = _mm512_loadu_si512(table.data() + 64);
-  const __m512i c = _mm512_loadu_si512(table.data() + 128);
-  const __m512i d = _mm512_loadu_si512(table.data() + 192);
-  int64_t i = 0;
-  for (; i + 64 <= count; i += 64) {
-    __m512i bytes = _mm512_loadu_si512(in + i);
+// A table with 64 entries in each of four registers: two permutations and the upper bit choose.
+struct HeldTable {
+  __m512i a, b, c, d;
+
+  MS_PERMUTES explicit HeldTable(const ByteTable& table)
+      : a(_mm512_loadu_si512(table.data())),
+        b(_mm512_loadu_si512(table.data() + 64)),
+        c(_mm512_loadu_si512(table.data() + 128)),
+        d(_mm512_loadu_si512(table.data() + 192)) {}
+
+  MS_PERMUTES __m512i operator[](__m512i bytes) const {
     __m512i low = _mm512_permutex2var_epi8(a, bytes, b);
     __m512i high = _mm512_permutex2var_epi8(c, bytes, d);
-    __mmask64 upper = _mm512_movepi8_mask(bytes);
-    _mm512_storeu_si512(out + i, _mm512_mask_blend_epi8(upper, low, high));
+    return _mm512_mask_blend_epi8(_mm512_movepi8_mask(bytes), low, high);
+  }
+};
+
+MS_PERMUTES int64_t MapWide(const ByteTable& table, const uint8_t* in, uint8_t* out,
+                            int64_t count) {
+  const HeldTable held(table);
+  int64_t i = 0;
+  for (; i + 64 <= count; i += 64) {
+    _mm512_storeu_si512(out + i, held[_mm512_loadu_si512(in + i)]);
   }
   return i;
 }
@@ -54,17 +64,12 @@ MS_PERMUTES int64_t GrayWide(const uint8_t* const planes[3], uint8_t* gray, int6
 
 MS_PERMUTES int64_t SpreadWide(const ByteTable& table, const uint8_t* gray, uint8_t* bytes,
                                int64_t count) {
-  const __m512i a = _mm512_loadu_si512(table.data()), b = _mm512_loadu_si512(table.data() + 64);
-  const __m512i c = _mm512_loadu_si512(table.data() + 128);
-  const __m512i d = _mm512_loadu_si512(table.data() + 192);
+  const HeldTable held(table);
   int64_t i = 0;
   for (; i + 64 <= count; i += 64) {
     __m512i middle = _mm512_loadu_si512(gray + i), now = _mm512_loadu_si512(bytes + i);
     __m512i above = _mm512_subs_epu8(now, middle), below = _mm512_subs_epu8(middle, now);
-    __m512i distance = _mm512_or_si512(above, below);
-    __m512i low = _mm512_permutex2var_epi8(a, distance, b);
-    __m512i high = _mm512_permutex2var_epi8(c, distance, d);
-    __m512i far = _mm512_mask_blend_epi8(_mm512_movepi8_mask(distance), low, high);
+    __m512i far = held[_mm512_or_si512(above, below)];
     __mmask64 under = _mm512_cmpgt_epu8_mask(middle, now);
     __m512i moved = _mm512_mask_subs_epu8(_mm512_adds_epu8(middle, far), under, middle, far);
     _mm512_storeu_si512(bytes + i, moved);
@@ -72,25 +77,17 @@ MS_PERMUTES int64_t SpreadWide(const ByteTable& table, const uint8_t* gray, uint
   return i;
 }
 
-// Each of the four tables fits four registers.
+// All four tables stay in registers.
 MS_PERMUTES int64_t MapFloatsWide(const FloatTable& table, const uint8_t* in, float* out,
                                   int64_t count, bool stream) {
-  __m512i tables[4][4];
-  for (size_t p = 0; p < 4; ++p) {
-    for (int q = 0; q < 4; ++q) tables[p][q] = _mm512_loadu_si512(table.parts[p].data() + 64 * q);
-  }
+  const HeldTable tables[4] = {HeldTable(table.parts[0]), HeldTable(table.parts[1]),
+                               HeldTable(table.parts[2]), HeldTable(table.parts[3])};
   // Each quarter of 128 bits gets every fourth 32 of them: so the floats come out in order.
   const __m512i dealt = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
   int64_t i = 0;
   for (; i + 64 <= count; i += 64) {
     __m512i bytes = _mm512_permutexvar_epi32(dealt, _mm512_loadu_si512(in + i));
-    __mmask64 upper = _mm512_movepi8_mask(bytes);
-    __m512i found[4];
-    for (int p = 0; p < 4; ++p) {
-      __m512i low = _mm512_permutex2var_epi8(tables[p][0], bytes, tables[p][1]);
-      __m512i high = _mm512_permutex2var_epi8(tables[p][2], bytes, tables[p][3]);
-      found[p] = _mm512_mask_blend_epi8(upper, low, high);
-    }
+    __m512i found[4] = {tables[0][bytes], tables[1][bytes], tables[2][bytes], tables[3][bytes]};
     __m512i a = _mm512_unpacklo_epi8(found[0], found[1]);
     __m512i b = _mm512_unpackhi_epi8(found[0], found[1]);
     __m512i c = _mm512_unpacklo_epi8(found[2], found[3]);
@@ -205,19 +202,42 @@ MS_VECTORS int64_t JoinWide(const uint8_t* const planes[3], int64_t pixels, uint
   return i;
 }
 
-// 21 pixels at once, with a byte before them that nobody takes, and one too many that is stored:
-// the next pixel overwrites it.
-MS_PERMUTES int64_t ReverseWider(const uint8_t* in, uint8_t* out, int64_t pixels) {
-  alignas(64) uint8_t places[64];
-  for (int i = 0; i < 64; ++i) places[i] = static_cast<uint8_t>(1 + 3 * (20 - i / 3) + i % 3);
-  places[63] = 0;
-  const __m512i turned = _mm512_load_si512(places);
-  int64_t i = 0;
-  for (; i + 22 <= pixels; i += 21) {
-    __m512i bytes = _mm512_loadu_si512(in + 3 * (pixels - i - 21) - 1);
-    _mm512_storeu_si512(out + 3 * i, _mm512_permutexvar_epi8(turned, bytes));
+// Which of 192 bytes stand in each third when the 64 pixels are turned around, counted from the
+// first byte that a third takes.
+struct Turned {
+  static constexpr int kFrom[3] = {64, 63, 0};
+  alignas(64) uint8_t of[3][64];
+};
+
+constexpr Turned Turning() {
+  Turned turned{};
+  for (int i = 0; i < 192; ++i) {
+    int from = 3 * (63 - i / 3) + i % 3;
+    turned.of[i / 64][i % 64] = static_cast<uint8_t>(from - Turned::kFrom[i / 64]);
   }
-  return i;
+  return turned;
+}
+
+constexpr Turned kTurned = Turning();
+
+// 64 pixels at once. Those that are left are turned with some that have been already.
+MS_PERMUTES int64_t ReverseWider(const uint8_t* in, uint8_t* out, int64_t pixels) {
+  if (pixels < 64) return 0;
+  const __m512i first = _mm512_load_si512(kTurned.of[0]);
+  const __m512i second = _mm512_load_si512(kTurned.of[1]);
+  const __m512i third = _mm512_load_si512(kTurned.of[2]);
+  for (int64_t i = 0; i < pixels; i += 64) {
+    int64_t at = i + 64 <= pixels ? i : pixels - 64;
+    const uint8_t* from = in + 3 * (pixels - at - 64);
+    uint8_t* to = out + 3 * at;
+    __m512i a = _mm512_loadu_si512(from), b = _mm512_loadu_si512(from + 64);
+    __m512i c = _mm512_loadu_si512(from + 128);
+    __m512i low = _mm512_loadu_si512(from + 63), high = _mm512_loadu_si512(from + 127);
+    _mm512_storeu_si512(to, _mm512_permutex2var_epi8(b, first, c));
+    _mm512_storeu_si512(to + 64, _mm512_permutex2var_epi8(low, second, high));
+    _mm512_storeu_si512(to + 128, _mm512_permutex2var_epi8(a, third, b));
+  }
+  return pixels;
 }
 
 // Five pixels at once, with a byte before them that nobody takes. One byte too many is stored,
@@ -319,11 +339,8 @@ void JoinPixels(const uint8_t* const planes[3], int64_t pixels, uint8_t* out) {
 void ReversePixels(const uint8_t* in, uint8_t* out, int64_t pixels) {
   int64_t i = 0;
 #if MS_X86
-  if (HasPermutes()) {
-    i = ReverseWider(in, out, pixels);
-  } else if (HasVectors()) {
-    i = ReverseWide(in, out, pixels);
-  }
+  if (HasPermutes()) i = ReverseWider(in, out, pixels);
+  if (i == 0 && HasVectors()) i = ReverseWide(in, out, pixels);
 #endif
   for (; i < pixels; ++i) std::memcpy(out + 3 * i, in + 3 * (pixels - 1 - i), 3);
 }

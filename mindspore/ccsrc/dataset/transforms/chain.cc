@@ -335,9 +335,11 @@ struct Chain::Stage {
   std::vector<Function> functions;
   std::optional<Lookup> lookup;  // without the flips, which are drawn
   size_t channels = 0;           // that the tables are for; 0: any
+  bool takes_encoded = false;
 
   void MakeLookup();
   bool RunByTable(Work* work) const;
+  void Run(size_t i, Work* work) const;
 };
 
 // The tables come from the transforms themselves: so the bits are the same either way.
@@ -400,6 +402,12 @@ bool Chain::Stage::RunByTable(Work* work) const {
   return true;
 }
 
+void Chain::Stage::Run(size_t i, Work* work) const {
+  const Transform& transform = transforms[i];
+  if (transform.certain()) return functions[i](work, transform.numbers);
+  if (auto numbers = transform.Drawn(&work->random)) functions[i](work, *numbers);
+}
+
 std::optional<std::vector<double>> Transform::Drawn(Random* random) const {
   if (probability < 1 && random->Uniform() >= probability) return std::nullopt;
   std::vector<double> drawn = numbers;
@@ -422,6 +430,7 @@ Chain::Chain(std::vector<Transform> transforms) {
     stages_.back()->functions.push_back(function->second);
   }
   for (auto& stage : stages_) {
+    stage->takes_encoded = TakesEncoded(stage->transforms[0].name);
     if (ByTable(stage->transforms[0])) stage->MakeLookup();
   }
 }
@@ -433,13 +442,11 @@ Value Chain::Run(Value value, uint64_t key) const {
   for (const auto& stage : stages_) {
     const std::string* name = &stage->transforms[0].name;
     try {
-      if (!TakesEncoded(*name)) Finish(&work);
+      if (!stage->takes_encoded) Finish(&work);
       if (stage->RunByTable(&work)) continue;
       for (size_t i = 0; i < stage->functions.size(); ++i) {
         name = &stage->transforms[i].name;
-        if (auto numbers = stage->transforms[i].Drawn(&work.random)) {
-          stage->functions[i](&work, *numbers);
-        }
+        stage->Run(i, &work);
       }
     } catch (const Error& error) {
       throw error.Of(*name);

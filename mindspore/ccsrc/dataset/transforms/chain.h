@@ -28,6 +28,8 @@ struct Transform {
   std::vector<Draw> draws = {};
   double probability = 1;
 
+  // Whether it does the same with every value.
+  bool certain() const { return draws.empty() && probability >= 1; }
   // The numbers for one value; none where it stays as it is.
   std::optional<std::vector<double>> Drawn(Random* random) const;
 };

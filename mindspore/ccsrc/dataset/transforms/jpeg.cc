@@ -81,9 +81,11 @@ bool JpegDecoder::Machine::Read(const Window& part, unsigned char* rows, unsigne
     before -= static_cast<size_t>(left) * kChannels;
   }
   if (part.top > 0) jpeg_skip_scanlines(&library, static_cast<JDIMENSION>(part.top));
+  const bool whole = static_cast<JDIMENSION>(part.width) == library.output_width;
   for (JDIMENSION row = 0; row < height; ++row) {
-    if (jpeg_read_scanlines(&library, &line, 1) != 1) return false;
-    std::memcpy(rows + row * bytes, line + before, bytes);
+    unsigned char* target = rows + row * bytes;
+    if (jpeg_read_scanlines(&library, whole ? &target : &line, 1) != 1) return false;
+    if (!whole) std::memcpy(target, line + before, bytes);
   }
   // Damage of the rows that were read; whatever comes after them is of no interest.
   return library.err->num_warnings == 0;

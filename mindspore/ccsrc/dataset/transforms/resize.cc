@@ -1,6 +1,6 @@
-// See resize.h. Separable: a pass over rows, a pass over columns. Pillow's ways with bytes are in
-// fixed point with bytes between the passes, bit for bit; other bytes are in resize_bytes.cc, and
-// all else is floats without rounding between the passes.
+// See resize.h. Separable: a pass over rows, a pass over columns. Bytes are in resize_bytes.cc, or
+// in resize_pillow.cc where they become what Pillow makes of them; all else is floats without
+// rounding between the passes.
 #include "dataset/transforms/resize.h"
 
 #include <algorithm>
@@ -17,83 +17,11 @@
 namespace ms::dataset {
 namespace {
 
-constexpr int kBits = 32 - 8 - 2;  // of Pillow's weights: sums of bytes stay within 32
-
 bool Fixed(Interpolation interpolation) {
   return interpolation == Interpolation::kLanczos || interpolation >= Interpolation::kPillowCubic;
 }
 
-// ---- Pillow's fixed point
-
-std::vector<int32_t> Rounded(const Taps& taps) {
-  std::vector<int32_t> weights(taps.weights.size());
-  for (size_t i = 0; i < weights.size(); ++i) {
-    double scaled = taps.weights[i] * (1 << kBits);
-    weights[i] = static_cast<int32_t>(scaled < 0 ? scaled - 0.5 : scaled + 0.5);
-  }
-  return weights;
-}
-
-uint8_t Clipped(int32_t sum) { return static_cast<uint8_t>(std::clamp(sum >> kBits, 0, 255)); }
-
-MS_WIDE void ColumnsFixed(const uint8_t* in, uint8_t* out, const Extents& from, int64_t width,
-                          const int* first, const int32_t* weights, int count) {
-  for (int64_t y = 0; y < from.height; ++y) {
-    const uint8_t* row = in + y * from.width * from.channels;
-    for (int64_t x = 0; x < width; ++x) {
-      const uint8_t* pixel = row + first[x] * from.channels;
-      int most = static_cast<int>(std::min<int64_t>(count, from.width - first[x]));
-      for (int64_t c = 0; c < from.channels; ++c) {
-        int32_t sum = 1 << (kBits - 1);
-        for (int k = 0; k < most; ++k) {
-          sum += pixel[k * from.channels + c] * weights[x * count + k];
-        }
-        *out++ = Clipped(sum);
-      }
-    }
-  }
-}
-
-MS_WIDE void RowFixed(const uint8_t* in, uint8_t* out, int32_t* sums, int64_t size,
-                      const int32_t* weights, int count) {
-  for (int64_t i = 0; i < size; ++i) sums[i] = 1 << (kBits - 1);
-  for (int k = 0; k < count; ++k) {
-    const uint8_t* row = in + k * size;
-    int32_t weight = weights[k];
-    for (int64_t i = 0; i < size; ++i) sums[i] += row[i] * weight;
-  }
-  for (int64_t i = 0; i < size; ++i) {
-    int32_t value = sums[i] >> kBits;
-    out[i] = static_cast<uint8_t>(value < 0 ? 0 : value > 255 ? 255 : value);
-  }
-}
-
-void ResizeFixed(const uint8_t* in, uint8_t* out, Extents from, int64_t height, int64_t width,
-                 Interpolation interpolation) {
-  std::vector<uint8_t> between;
-  if (width != from.width) {
-    Taps taps = MakeTaps(from.width, width, interpolation);
-    between.resize(static_cast<size_t>(from.height * width * from.channels));
-    ColumnsFixed(in, between.data(), from, width, taps.first.data(), Rounded(taps).data(),
-                 taps.count);
-    in = between.data();
-  }
-  int64_t size = width * from.channels;
-  if (height == from.height) {
-    std::memcpy(out, in, static_cast<size_t>(height * size));
-    return;
-  }
-  Taps taps = MakeTaps(from.height, height, interpolation);
-  std::vector<int32_t> weights = Rounded(taps), sums(static_cast<size_t>(size));
-  for (int64_t y = 0; y < height; ++y) {
-    int first = taps.first[static_cast<size_t>(y)];
-    int most = static_cast<int>(std::min<int64_t>(taps.count, from.height - first));
-    RowFixed(in + first * size, out + y * size, sums.data(), size,
-             &weights[static_cast<size_t>(y * taps.count)], most);
-  }
-}
-
-// ---- floats: T is what pixels are, F in what is computed
+// T is what pixels are, F in what is computed.
 
 template <class T, class F>
 inline T Stored(F value) {
@@ -242,8 +170,8 @@ Value ResizePart(const Value& image, const Window& part, int64_t height, int64_t
              interpolation == Interpolation::kPillowNearest) {
     CopyNearest(image, result.memory(), from, height, width, interpolation);
   } else if (Fixed(interpolation) && bytes) {
-    ResizeFixed(image.as<uint8_t>(), reinterpret_cast<uint8_t*>(result.memory()), from, height,
-                width, interpolation);
+    ResizeAsPillow(image.as<uint8_t>(), reinterpret_cast<uint8_t*>(result.memory()), from, height,
+                   width, interpolation);
   } else {
     Dispatch(image, &result, from, height, width, interpolation);
   }

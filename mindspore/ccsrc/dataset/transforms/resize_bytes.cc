@@ -2,10 +2,8 @@
 #include "dataset/transforms/resize_bytes.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
-#include <memory>
 #include <vector>
 
 #include "dataset/transforms/taps.h"
@@ -14,68 +12,11 @@
 namespace ms::dataset {
 namespace {
 
-constexpr int kWeightBits = 14;                    // of a weight: 1 is 2^14, which 16 bits hold
-constexpr int kDropped = 8;                        // bits, between the passes
-constexpr int kLeft = 2 * kWeightBits - kDropped;  // bits behind the point in the end
-constexpr int kMostTaps = 16;                      // whose roundings add up to little
-constexpr int64_t kMargin = 64;                    // numbers that vectors read beyond a row
+constexpr int kMostTaps = 16;    // whose roundings add up to little
+constexpr int64_t kMargin = 64;  // numbers that vectors read beyond a row
 
-int32_t Paired(int16_t low, int16_t high) {
-  return static_cast<int32_t>(static_cast<uint32_t>(static_cast<uint16_t>(low)) |
-                              static_cast<uint32_t>(static_cast<uint16_t>(high)) << 16);
-}
-
-int16_t Part(int32_t pair, int which) {
-  return static_cast<int16_t>(static_cast<uint32_t>(pair) >> (which * 16));
-}
-
-// Taps in pairs, as one instruction multiplies them: [pairs][target], each the weights of two
-// neighbours. All weights of a target add up to 1.
-struct PairedTaps {
-  int64_t count = 0;  // of pairs
-  std::vector<int32_t> first, weights;
-
-  PairedTaps(int64_t source, int64_t target, Interpolation interpolation) {
-    Taps taps = MakeTaps(source, target, interpolation);
-    first.assign(taps.first.begin(), taps.first.end());
-    count = (taps.count + 1) / 2;
-    weights.resize(static_cast<size_t>(count * target));
-    std::vector<int16_t> whole(static_cast<size_t>(count) * 2);
-    for (int64_t x = 0; x < target; ++x) {
-      int rest = 1 << kWeightBits;
-      size_t largest = 0;
-      for (size_t k = 0; k < static_cast<size_t>(taps.count); ++k) {
-        double weight = taps.weights[static_cast<size_t>(x * taps.count) + k];
-        whole[k] = static_cast<int16_t>(std::lrint(weight * (1 << kWeightBits)));
-        rest -= whole[k];
-        if (whole[k] > whole[largest]) largest = k;
-      }
-      whole[largest] = static_cast<int16_t>(whole[largest] + rest);
-      for (int64_t k = 0; k < count; ++k) {
-        auto at = static_cast<size_t>(2 * k);
-        weights[static_cast<size_t>(k * target + x)] = Paired(whole[at], whole[at + 1]);
-      }
-    }
-  }
-};
-
-uint8_t Clipped(int32_t sum) {
-  return static_cast<uint8_t>(std::clamp((sum + (1 << (kLeft - 1))) >> kLeft, 0, 255));
-}
-
-// Rows of bytes, two for each pair of weights, as one row of 16 bits.
-using Rows = std::vector<const uint8_t*>;
-
-void JoinRows(const Rows& rows, const int32_t* weights, int64_t stride, int64_t from, int64_t size,
-              int16_t* out) {
-  for (int64_t i = from; i < size; ++i) {
-    int32_t sum = 1 << (kDropped - 1);
-    for (size_t k = 0; k < rows.size(); k += 2) {
-      int32_t pair = weights[static_cast<int64_t>(k / 2) * stride];
-      sum += rows[k][i] * Part(pair, 0) + rows[k + 1][i] * Part(pair, 1);
-    }
-    out[i] = static_cast<int16_t>(sum >> kDropped);
-  }
+void JoinRows(const WeighedRows& from, int64_t begin, int16_t* out) {
+  for (int64_t i = begin; i < from.size; ++i) out[i] = static_cast<int16_t>(from.Joined(i));
 }
 
 // Pixels of a row of 16 bits, from target `x` on.
@@ -87,10 +28,10 @@ void JoinColumns(const int16_t* row, const PairedTaps& taps, int64_t channels, i
       int32_t sum = 0;
       for (int64_t k = 0; k < taps.count; ++k) {
         int32_t pair = taps.weights[static_cast<size_t>(k * width + x)];
-        sum += pixel[2 * k * channels + c] * Part(pair, 0) +
-               pixel[(2 * k + 1) * channels + c] * Part(pair, 1);
+        sum += pixel[2 * k * channels + c] * PairedTaps::Part(pair, 0) +
+               pixel[(2 * k + 1) * channels + c] * PairedTaps::Part(pair, 1);
       }
-      out[x * channels + c] = Clipped(sum);
+      out[x * channels + c] = ByteOf(sum);
     }
   }
 }
@@ -99,34 +40,39 @@ void JoinColumns(const int16_t* row, const PairedTaps& taps, int64_t channels, i
 // pairs are among 64 neighbours of the row, and their weights.
 struct Numbered {
   struct Block {
-    int64_t begin;
+    int64_t target, begin;  // in the result, and in the row
     alignas(64) int16_t places[32];
   };
   std::vector<Block> blocks;
   std::vector<int32_t> weights;  // [block][pair][16]
   int64_t pairs, step;           // from a pair to the next, in the row
+  bool near = true;              // 32 neighbours are enough
 
   Numbered(const PairedTaps& taps, int64_t channels, int64_t width)
       : pairs(taps.count), step(2 * channels) {
-    if (!HasPermutes()) return;
-    auto first = [&](int64_t number) { return taps.first[static_cast<size_t>(number / channels)]; };
-    for (int64_t n = 0; n + 16 <= width * channels; n += 16) {
-      Block block{first(n) * channels, {}};
-      int64_t end = (first(n + 15) + 2 * pairs) * channels;
+    int64_t all = width * channels;
+    if (!HasPermutes() || all < 16) return;
+    blocks.reserve(static_cast<size_t>(all / 16 + 1));
+    weights.reserve(static_cast<size_t>((all + 15) * pairs));
+    const RowPlaces places(taps.first, channels, width);
+    for (int64_t at = 0; at < all; at += 16) {
+      int64_t n = std::min(at, all - 16);  // the last ones, some of them again
+      Block block{n, places[places.Target(n) * channels], {}};
+      int64_t end = places[n + 15] + (2 * pairs - 1) * channels + 1;
       if (end - block.begin > 64) {  // too far apart: shrunk by much
         blocks.clear();
         return;
       }
+      near = near && end - block.begin <= 32;
       for (int64_t i = 0; i < 16; ++i) {
-        int64_t place = first(n + i) * channels + (n + i) % channels - block.begin;
+        int64_t place = places[n + i] - block.begin;
         block.places[2 * i] = static_cast<int16_t>(place);
         block.places[2 * i + 1] = static_cast<int16_t>(place + channels);
       }
       blocks.push_back(block);
       for (int64_t k = 0; k < pairs; ++k) {
-        for (int64_t i = 0; i < 16; ++i) {
-          weights.push_back(taps.weights[static_cast<size_t>(k * width + (n + i) / channels)]);
-        }
+        const int32_t* shares = &taps.weights[static_cast<size_t>(k * width)];
+        for (int64_t i = 0; i < 16; ++i) weights.push_back(shares[places.Target(n + i)]);
       }
     }
   }
@@ -134,24 +80,24 @@ struct Numbered {
 
 #if MS_X86
 
-// 64 numbers at once; says how many it has done.
-MS_PERMUTES int64_t JoinRowsWider(const Rows& rows, const int32_t* weights, int64_t stride,
-                                  int64_t size, int16_t* out) {
+// 64 numbers at once, the last of them again; says how many it has done.
+MS_PERMUTES int64_t JoinRowsWider(const WeighedRows& from, int16_t* out) {
   const __m512i zero = _mm512_setzero_si512(), half = _mm512_set1_epi32(1 << (kDropped - 1));
   const __m512i lower = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
   const __m512i upper = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
-  int64_t i = 0;
-  for (; i + 64 <= size; i += 64) {
+  if (from.size < 64) return 0;
+  for (int64_t at = 0; at < from.size; at += 64) {
+    int64_t i = std::min(at, from.size - 64);
     __m512i sums[4] = {half, half, half, half};
-    for (size_t k = 0; k < rows.size(); k += 2) {
-      __m512i pair = _mm512_set1_epi32(weights[static_cast<int64_t>(k / 2) * stride]);
-      __m512i a = _mm512_loadu_si512(rows[k] + i), b = _mm512_loadu_si512(rows[k + 1] + i);
+    for (size_t k = 0; k < from.rows.size(); k += 2) {
+      __m512i pair = _mm512_set1_epi32(from.weights[static_cast<int64_t>(k / 2) * from.stride]);
+      __m512i a = _mm512_loadu_si512(from.rows[k] + i);
+      __m512i b = _mm512_loadu_si512(from.rows[k + 1] + i);
       __m512i low = _mm512_unpacklo_epi8(a, b), high = _mm512_unpackhi_epi8(a, b);
-      __m512i parts[4] = {_mm512_unpacklo_epi8(low, zero), _mm512_unpackhi_epi8(low, zero),
-                          _mm512_unpacklo_epi8(high, zero), _mm512_unpackhi_epi8(high, zero)};
-      for (int p = 0; p < 4; ++p) {
-        sums[p] = _mm512_add_epi32(sums[p], _mm512_madd_epi16(parts[p], pair));
-      }
+      sums[0] = _mm512_dpwssd_epi32(sums[0], _mm512_unpacklo_epi8(low, zero), pair);
+      sums[1] = _mm512_dpwssd_epi32(sums[1], _mm512_unpackhi_epi8(low, zero), pair);
+      sums[2] = _mm512_dpwssd_epi32(sums[2], _mm512_unpacklo_epi8(high, zero), pair);
+      sums[3] = _mm512_dpwssd_epi32(sums[3], _mm512_unpackhi_epi8(high, zero), pair);
     }
     for (__m512i& sum : sums) sum = _mm512_srai_epi32(sum, kDropped);
     __m512i first = _mm512_packs_epi32(sums[0], sums[1]);
@@ -159,42 +105,51 @@ MS_PERMUTES int64_t JoinRowsWider(const Rows& rows, const int32_t* weights, int6
     _mm512_storeu_si512(out + i, _mm512_permutex2var_epi64(first, lower, second));
     _mm512_storeu_si512(out + i + 32, _mm512_permutex2var_epi64(first, upper, second));
   }
-  return i;
+  return from.size;
 }
 
-// Says how many bytes it has done.
-MS_PERMUTES int64_t JoinBlocksWider(const int16_t* row, const Numbered& numbered, uint8_t* out) {
+// All of so many rows together, which share weights and places. From one row to the next it is
+// `line` numbers, and `target` bytes of the result.
+template <int kRows, bool kNear>
+MS_PERMUTES void JoinBlocksWider(const int16_t* row, int64_t line, const Numbered& numbered,
+                                 uint8_t* out, int64_t target) {
   const __m512i half = _mm512_set1_epi32(1 << (kLeft - 1)), zero = _mm512_setzero_si512();
   const __m512i step = _mm512_set1_epi16(static_cast<int16_t>(numbered.step));
   const int32_t* weights = numbered.weights.data();
-  uint8_t* to = out;
   for (const Numbered::Block& block : numbered.blocks) {
-    __m512i low = _mm512_loadu_si512(row + block.begin);
-    __m512i high = _mm512_loadu_si512(row + block.begin + 32);
-    __m512i places = _mm512_loadu_si512(block.places), sum = half;
+    __m512i low[kRows], high[kRows], sums[kRows], places = _mm512_loadu_si512(block.places);
+    for (int r = 0; r < kRows; ++r) {
+      low[r] = _mm512_loadu_si512(row + r * line + block.begin);
+      high[r] = kNear ? zero : _mm512_loadu_si512(row + r * line + block.begin + 32);
+      sums[r] = half;
+    }
     for (int64_t k = 0; k < numbered.pairs; ++k, weights += 16) {
-      __m512i pairs = _mm512_permutex2var_epi16(low, places, high);
-      sum = _mm512_add_epi32(sum, _mm512_madd_epi16(pairs, _mm512_loadu_si512(weights)));
+      __m512i shares = _mm512_loadu_si512(weights);
+      for (int r = 0; r < kRows; ++r) {
+        __m512i pairs = kNear ? _mm512_permutexvar_epi16(places, low[r])
+                              : _mm512_permutex2var_epi16(low[r], places, high[r]);
+        sums[r] = _mm512_dpwssd_epi32(sums[r], pairs, shares);
+      }
       places = _mm512_add_epi16(places, step);
     }
-    sum = _mm512_max_epi32(_mm512_srai_epi32(sum, kLeft), zero);
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_cvtusepi32_epi8(sum));
-    to += 16;
+    for (int r = 0; r < kRows; ++r) {
+      __m512i sum = _mm512_max_epi32(_mm512_srai_epi32(sums[r], kLeft), zero);
+      auto* bytes = reinterpret_cast<__m128i*>(out + r * target + block.target);
+      _mm_storeu_si128(bytes, _mm512_cvtusepi32_epi8(sum));
+    }
   }
-  return to - out;
 }
 
 // 32 numbers at once; says how many it has done.
-MS_VECTORS int64_t JoinRowsWide(const Rows& rows, const int32_t* weights, int64_t stride,
-                                int64_t size, int16_t* out) {
+MS_VECTORS int64_t JoinRowsWide(const WeighedRows& from, int16_t* out) {
   const __m256i zero = _mm256_setzero_si256(), half = _mm256_set1_epi32(1 << (kDropped - 1));
   int64_t i = 0;
-  for (; i + 32 <= size; i += 32) {
+  for (; i + 32 <= from.size; i += 32) {
     __m256i sums[4] = {half, half, half, half};
-    for (size_t k = 0; k < rows.size(); k += 2) {
-      __m256i pair = _mm256_set1_epi32(weights[static_cast<int64_t>(k / 2) * stride]);
-      auto a = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(rows[k] + i));
-      auto b = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(rows[k + 1] + i));
+    for (size_t k = 0; k < from.rows.size(); k += 2) {
+      __m256i pair = _mm256_set1_epi32(from.weights[static_cast<int64_t>(k / 2) * from.stride]);
+      auto a = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from.rows[k] + i));
+      auto b = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from.rows[k + 1] + i));
       __m256i low = _mm256_unpacklo_epi8(a, b), high = _mm256_unpackhi_epi8(a, b);
       __m256i parts[4] = {_mm256_unpacklo_epi8(low, zero), _mm256_unpackhi_epi8(low, zero),
                           _mm256_unpacklo_epi8(high, zero), _mm256_unpackhi_epi8(high, zero)};
@@ -284,19 +239,41 @@ MS_VECTORS int64_t JoinNumbersWide(const int16_t* row, const PairedTaps& taps, i
 
 #endif
 
-void Columns(const int16_t* row, const PairedTaps& taps, const Numbered& numbered, int64_t channels,
-             int64_t width, uint8_t* out) {
+void Rows(const WeighedRows& from, int16_t* out) {
   int64_t done = 0;
 #if MS_X86
-  if (!numbered.blocks.empty()) {
-    done = JoinBlocksWider(row, numbered, out) / channels;
+  if (HasPermutes()) {
+    done = JoinRowsWider(from, out);
   } else if (HasVectors()) {
-    if (channels == 3) done = JoinPixelsWide<3>(row, taps, width, out);
-    if (channels == 4) done = JoinPixelsWide<4>(row, taps, width, out);
-    if (channels == 1) done = JoinNumbersWide(row, taps, width, out);
+    done = JoinRowsWide(from, out);
   }
 #endif
-  JoinColumns(row, taps, channels, done, width, out);
+  JoinRows(from, done, out);
+}
+
+// Of one row or two, `line` numbers from each other.
+void Columns(const int16_t* row, int64_t line, int64_t rows, const PairedTaps& taps,
+             const Numbered& numbered, int64_t channels, int64_t width, uint8_t* out) {
+  int64_t target = width * channels;
+#if MS_X86
+  if (!numbered.blocks.empty()) {
+    auto join = rows == 2 ? numbered.near ? JoinBlocksWider<2, true> : JoinBlocksWider<2, false>
+                : numbered.near ? JoinBlocksWider<1, true>
+                                : JoinBlocksWider<1, false>;
+    return join(row, line, numbered, out, target);
+  }
+#endif
+  for (int64_t r = 0; r < rows; ++r, row += line, out += target) {
+    int64_t done = 0;
+#if MS_X86
+    if (HasVectors()) {
+      if (channels == 3) done = JoinPixelsWide<3>(row, taps, width, out);
+      if (channels == 4) done = JoinPixelsWide<4>(row, taps, width, out);
+      if (channels == 1) done = JoinNumbersWide(row, taps, width, out);
+    }
+#endif
+    JoinColumns(row, taps, channels, done, width, out);
+  }
 }
 
 }  // namespace
@@ -310,72 +287,55 @@ bool FitsFixed(Interpolation interpolation, const Extents& from, int64_t height,
 
 namespace {
 
-// All that depends on the sizes alone. Each thread keeps some: pictures of a set are often alike.
 struct Plan {
-  Extents from;
-  int64_t height, width;
-  Interpolation interpolation;
+  PlannedSizes sizes;
   PairedTaps down, across;
   Numbered numbered;
+  FarTaps far;
 
-  Plan(const Extents& given, int64_t rows, int64_t columns, Interpolation kind)
-      : from(given),
-        height(rows),
-        width(columns),
-        interpolation(kind),
-        down(given.height, rows, kind),
-        across(given.width, columns, kind),
-        numbered(across, given.channels, columns) {}
-
-  bool Fits(const Extents& given, int64_t rows, int64_t columns, Interpolation kind) const {
-    return from.height == given.height && from.width == given.width &&
-           from.channels == given.channels && height == rows && width == columns &&
-           interpolation == kind;
-  }
+  explicit Plan(const PlannedSizes& s)
+      : sizes(s),
+        down(s.rows, s.height, s.interpolation),
+        across(s.columns, s.width, s.interpolation),
+        numbered(across, s.channels, s.width),
+        far(down, across, s, numbered.blocks.empty()) {}
 };
-
-std::shared_ptr<const Plan> PlanOf(const Extents& from, int64_t height, int64_t width,
-                                   Interpolation interpolation) {
-  constexpr size_t kKept = 4;
-  thread_local std::array<std::shared_ptr<const Plan>, kKept> kept;
-  thread_local size_t next = 0;
-  for (const auto& plan : kept) {
-    if (plan && plan->Fits(from, height, width, interpolation)) return plan;
-  }
-  auto& place = kept[next++ % kKept];
-  place = std::make_shared<const Plan>(from, height, width, interpolation);
-  return place;
-}
 
 }  // namespace
 
 void ResizeBytes(const uint8_t* in, uint8_t* out, const Extents& from, int64_t height,
                  int64_t width, Interpolation interpolation) {
-  std::shared_ptr<const Plan> plan = PlanOf(from, height, width, interpolation);
+  std::shared_ptr<const Plan> plan = PlanOf<Plan>(from, height, width, interpolation);
   const PairedTaps &down = plan->down, &across = plan->across;
-  int64_t size = from.width * from.channels;
-  // Pairs may reach beyond the right border, with weight 0.
-  std::vector<int16_t> joined(
-      static_cast<size_t>(size + (2 * across.count + 1) * from.channels + kMargin));
-  Rows rows(static_cast<size_t>(down.count) * 2);
-  for (int64_t y = 0; y < height; ++y) {
+  WeighedRows weighed{std::vector<const uint8_t*>(static_cast<size_t>(down.count) * 2), nullptr,
+                      height, from.width * from.channels};
+  auto take = [&](int64_t y) {
     int64_t first = down.first[static_cast<size_t>(y)];
-    for (size_t k = 0; k < rows.size(); ++k) {
+    for (size_t k = 0; k < weighed.rows.size(); ++k) {
       int64_t row = std::min(first + static_cast<int64_t>(k), from.height - 1);
-      rows[k] = in + row * from.line;
+      weighed.rows[k] = in + row * from.line;
     }
-    const int32_t* weights = &down.weights[static_cast<size_t>(y)];
-    int64_t done = 0;
-#if MS_X86
-    if (HasPermutes()) {
-      done = JoinRowsWider(rows, weights, height, size, joined.data());
-    } else if (HasVectors()) {
-      done = JoinRowsWide(rows, weights, height, size, joined.data());
+    weighed.weights = &down.weights[static_cast<size_t>(y)];
+  };
+  int64_t target = width * from.channels;
+  if (!plan->far.blocks.empty()) {
+    for (int64_t y = 0; y < height; ++y) {
+      take(y);
+      JoinFarRow(weighed, plan->far, out + y * target);
     }
-#endif
-    JoinRows(rows, weights, height, done, size, joined.data());
-    Columns(joined.data(), across, plan->numbered, from.channels, width,
-            out + y * width * from.channels);
+    return;
+  }
+  // Pairs may reach beyond the right border, with weight 0.
+  int64_t line = weighed.size + (2 * across.count + 1) * from.channels + kMargin;
+  std::vector<int16_t> joined(static_cast<size_t>(2 * line));
+  for (int64_t y = 0; y < height; y += 2) {
+    int64_t rows = std::min<int64_t>(2, height - y);
+    for (int64_t r = 0; r < rows; ++r) {
+      take(y + r);
+      Rows(weighed, joined.data() + r * line);
+    }
+    Columns(joined.data(), line, rows, across, plan->numbered, from.channels, width,
+            out + y * target);
   }
 }
 

@@ -128,4 +128,36 @@ Taps MakeTaps(int64_t source, int64_t target, Interpolation interpolation) {
   Throw(ErrorKind::kValue, "For 'Resize', the interpolation is not known.");
 }
 
+namespace {
+
+int32_t Paired(int16_t low, int16_t high) {
+  return static_cast<int32_t>(static_cast<uint32_t>(static_cast<uint16_t>(low)) |
+                              static_cast<uint32_t>(static_cast<uint16_t>(high)) << 16);
+}
+
+}  // namespace
+
+PairedTaps::PairedTaps(int64_t source, int64_t target, Interpolation interpolation) {
+  Taps taps = MakeTaps(source, target, interpolation);
+  first.assign(taps.first.begin(), taps.first.end());
+  count = (taps.count + 1) / 2;
+  weights.resize(static_cast<size_t>(count * target));
+  std::vector<int16_t> whole(static_cast<size_t>(count) * 2);
+  for (int64_t x = 0; x < target; ++x) {
+    int rest = 1 << kBits;
+    size_t largest = 0;
+    for (size_t k = 0; k < static_cast<size_t>(taps.count); ++k) {
+      double weight = taps.weights[static_cast<size_t>(x * taps.count) + k];
+      whole[k] = static_cast<int16_t>(std::lrint(weight * (1 << kBits)));
+      rest -= whole[k];
+      if (whole[k] > whole[largest]) largest = k;
+    }
+    whole[largest] = static_cast<int16_t>(whole[largest] + rest);
+    for (int64_t k = 0; k < count; ++k) {
+      auto at = static_cast<size_t>(2 * k);
+      weights[static_cast<size_t>(k * target + x)] = Paired(whole[at], whole[at + 1]);
+    }
+  }
+}
+
 }  // namespace ms::dataset

@@ -17,4 +17,18 @@ struct Taps {
 
 Taps MakeTaps(int64_t source, int64_t target, Interpolation interpolation);
 
+// Taps in fixed point and in pairs, as one instruction multiplies them: [pairs][target], each the
+// weights of two neighbours. All weights of a target add up to 1, which is 2^kBits.
+struct PairedTaps {
+  static constexpr int kBits = 14;
+  int64_t count = 0;  // of pairs
+  std::vector<int32_t> first, weights;
+
+  PairedTaps(int64_t source, int64_t target, Interpolation interpolation);
+  // The first or second weight of a pair.
+  static int16_t Part(int32_t pair, int which) {
+    return static_cast<int16_t>(static_cast<uint32_t>(pair) >> (which * 16));
+  }
+};
+
 }  // namespace ms::dataset

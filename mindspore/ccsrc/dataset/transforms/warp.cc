@@ -52,9 +52,11 @@ class Finder {
   Finder(const Matrix& inverse, bool fine, int64_t width) : m_(inverse), fine_(fine) {
     affine_ = m_[6] == 0 && m_[7] == 0 && m_[8] == 1;
     if (!affine_) return;
+    across_.reserve(static_cast<size_t>(width));
+    down_.reserve(static_cast<size_t>(width));
     for (int64_t x = 0; x < width; ++x) {
-      across_.push_back(Whole(m_[0] * static_cast<double>(x) * kScale));
-      down_.push_back(Whole(m_[3] * static_cast<double>(x) * kScale));
+      across_.push_back(static_cast<int32_t>(Whole(m_[0] * static_cast<double>(x) * kScale)));
+      down_.push_back(static_cast<int32_t>(Whole(m_[3] * static_cast<double>(x) * kScale)));
     }
   }
 
@@ -72,7 +74,7 @@ class Finder {
   // f(column, number of its pixel) for columns that are Inside, of whole pixels.
   template <class F>
   void Offsets(int64_t first, int64_t last, int64_t width, F&& f) const {
-    const int64_t *across = across_.data(), *down = down_.data();
+    const int32_t *across = across_.data(), *down = down_.data();
     int64_t x0 = x0_, y0 = y0_;  // of this row, which f does not change
     for (int64_t i = first; i < last; ++i) {
       f(i, ((y0 + down[i]) >> 10) * width + ((x0 + across[i]) >> 10));
@@ -98,14 +100,23 @@ class Finder {
   static constexpr double kScale = 1024;  // steps in which an affine map counts
 
   // Where start + steps, which rise or fall, are in [0, extent) pixels.
-  static std::pair<int64_t, int64_t> Between(const std::vector<int64_t>& steps, int64_t start,
+  static std::pair<int64_t, int64_t> Between(const std::vector<int32_t>& steps, int64_t start,
                                              int64_t extent) {
-    bool rises = steps.empty() || steps.back() >= steps.front();
+    if (steps.empty()) return {0, 0};
+    bool rises = steps.back() >= steps.front();
+    auto columns = static_cast<int64_t>(steps.size());
+    int64_t all = int64_t{steps.back()} - steps.front();  // from the first column to the last
     auto below = [&](int64_t limit) {  // how many columns come before the limit is passed
-      auto end = std::partition_point(steps.begin(), steps.end(), [&](int64_t step) {
-        return (((start + step) >> 10) < limit) == rises;
-      });
-      return end - steps.begin();
+      auto before = [&](int32_t step) { return (((start + step) >> 10) < limit) == rises; };
+      if (std::abs(all) < 16 * columns) {
+        return std::partition_point(steps.begin(), steps.end(), before) - steps.begin();
+      }
+      // The steps are a line but for their rounding: it is not far from where that passes.
+      int64_t column = (limit * 1024 - start) * (columns - 1) / all;
+      column = std::clamp<int64_t>(column, 0, columns);
+      while (column > 0 && !before(steps[static_cast<size_t>(column - 1)])) --column;
+      while (column < columns && before(steps[static_cast<size_t>(column)])) ++column;
+      return column;
     };
     return rises ? std::pair{below(0), below(extent)} : std::pair{below(extent), below(0)};
   }
@@ -126,7 +137,7 @@ class Finder {
   bool fine_, affine_;
   double y_ = 0;
   int64_t x0_ = 0, y0_ = 0;
-  std::vector<int64_t> across_, down_;
+  std::vector<int32_t> across_, down_;  // within kFar
 };
 
 // Weights of the neighbours for each part of a pixel: two of lines, four of cubics.
@@ -153,7 +164,7 @@ template <class T>
 struct Source {
   const T* pixels;
   int64_t height, width, channels;
-  const T* fill;  // of each channel
+  const T* fill;  // of each channel, for a whole row
 
   const T* At(int64_t y, int64_t x) const {
     bool inside = static_cast<uint64_t>(y) < static_cast<uint64_t>(height) &&
@@ -234,14 +245,11 @@ void NearestRow(const Source<T>& source, const Finder& find, int64_t width, T* o
   auto [first, last] = find.Inside(source.height, source.width);
   int64_t channels = source.channels;
   auto some = [&](int64_t from, int64_t to) {
-    for (int64_t x = from; x < to; ++x) {
-      // Beyond what is inside of an affine map, all is border.
-      const T* pixel = source.fill;
-      if (first == last) {
-        Place place = find(x);
-        pixel = source.At(place.y, place.x);
-      }
-      CopyPixel(pixel, channels, out + x * channels);
+    // Beyond what is inside of an affine map, all is border.
+    if (first != last) std::copy_n(source.fill, (to - from) * channels, out + from * channels);
+    for (int64_t x = from; first == last && x < to; ++x) {
+      Place place = find(x);
+      CopyPixel(source.At(place.y, place.x), channels, out + x * channels);
     }
   };
   some(0, first);
@@ -310,10 +318,10 @@ Value Warp(const Value& image, const Matrix& forward, int64_t height, int64_t wi
   WithType(image.element.dtype, [&](auto* type) {
     using T = std::remove_pointer_t<decltype(type)>;
     int64_t channels = Channels(image);
-    auto border = std::make_unique<T[]>(static_cast<size_t>(channels));
-    for (int64_t c = 0; c < channels; ++c) {
-      border[static_cast<size_t>(c)] =
-          Rounded<T>(fill[std::min(static_cast<size_t>(c), fill.size() - 1)]);
+    auto border = std::make_unique<T[]>(static_cast<size_t>(channels * width));
+    for (int64_t i = 0; i < channels * width; ++i) {
+      auto c = static_cast<size_t>(i % channels);
+      border[static_cast<size_t>(i)] = Rounded<T>(fill[std::min(c, fill.size() - 1)]);
     }
     Source<T> source{image.as<T>(), (*image.dims)[0], (*image.dims)[1], channels, border.get()};
     T* out = reinterpret_cast<T*>(result.memory());

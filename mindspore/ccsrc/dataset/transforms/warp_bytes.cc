@@ -59,24 +59,43 @@ MS_VECTORS int64_t BlendWide(const uint8_t* pixels, int64_t width, const Line& l
   return last;
 }
 
+// Four pixels at once, each with a byte too many; so there must be two more behind them.
+MS_VECTORS int64_t PickWide(const uint8_t* pixels, const int32_t* offsets, int64_t count,
+                            uint8_t* out) {
+  const __m128i dense = _mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1);
+  auto load = [pixels, offsets](int64_t i) {
+    int32_t four;
+    std::memcpy(&four, pixels + offsets[i], 4);
+    return four;
+  };
+  int64_t i = 0;
+  for (; i + 6 <= count; i += 4) {
+    __m128i low = _mm_insert_epi32(_mm_cvtsi32_si128(load(i)), load(i + 1), 1);
+    __m128i high = _mm_insert_epi32(_mm_cvtsi32_si128(load(i + 2)), load(i + 3), 1);
+    __m128i four = _mm_shuffle_epi8(_mm_unpacklo_epi64(low, high), dense);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 3 * i), four);
+  }
+  return i;
+}
+
 #endif
 
-// Numbers of the pixels in the source, as the compiler finds vectors for them.
-MS_WIDE void Offsets(const Line& line, int64_t width, int64_t first, int count, int32_t* offsets) {
-  const int64_t *across = line.across + first, *down = line.down + first;
+// Where the pixels are in the source, as the compiler finds vectors for them.
+MS_WIDE void Offsets(const Line& line, int64_t width, int64_t first, int64_t count,
+                     int32_t* offsets) {
+  const int32_t *across = line.across + first, *down = line.down + first;
   auto x0 = static_cast<int32_t>(line.x), y0 = static_cast<int32_t>(line.y);
   auto wide = static_cast<int32_t>(width);
-  for (int i = 0; i < count; ++i) {
+  for (int64_t i = 0; i < count; ++i) {
     // Of what lies in an image, nothing is lost.
-    int32_t x = static_cast<int32_t>(across[i]) + x0, y = static_cast<int32_t>(down[i]) + y0;
-    offsets[i] = (y >> 10) * wide + (x >> 10);
+    int32_t x = across[i] + x0, y = down[i] + y0;
+    offsets[i] = ((y >> 10) * wide + (x >> 10)) * 3;
   }
 }
 
-MS_WIDE int32_t Largest(const int32_t* offsets, int count) {
-  int32_t largest = 0;
-  for (int i = 0; i < count; ++i) largest = offsets[i] > largest ? offsets[i] : largest;
-  return largest;
+// Of a line, which rises or falls, the pixel that is furthest in one direction.
+int64_t Furthest(int64_t start, const int32_t* steps, int64_t first, int64_t last) {
+  return (start + std::max(steps[first], steps[last - 1])) >> 10;
 }
 
 }  // namespace
@@ -93,23 +112,20 @@ int64_t BlendColorBytes(const uint8_t* pixels, int64_t width, const Line& line, 
 
 void NearestColorBytes(const uint8_t* pixels, int64_t width, int64_t height, const Line& line,
                        int64_t first, int64_t last, uint8_t* out) {
-  constexpr int kBlock = 256;
+  constexpr int64_t kBlock = 256;
   std::array<int32_t, kBlock> offsets;
-  auto end = static_cast<int32_t>(width * height - 1);
+  // Four bytes at once where the fourth is somebody's: in the source, and of the next pixel.
+  bool at_end = first < last && Furthest(line.x, line.across, first, last) == width - 1 &&
+                Furthest(line.y, line.down, first, last) == height - 1;
   for (int64_t i = first; i < last; i += kBlock) {
-    int count = static_cast<int>(std::min<int64_t>(kBlock, last - i));
+    int64_t count = std::min<int64_t>(kBlock, last - i), done = 0;
     Offsets(line, width, i, count, offsets.data());
     uint8_t* to = out + 3 * i;
-    // Four bytes at once where the fourth is somebody's: in the source, and of the next pixel.
-    bool last_one = Largest(offsets.data(), count) == end;
-    int whole = last_one ? 0 : count - 1;
-    for (int k = 0; k < whole; ++k) {
-      std::memcpy(to + 3 * k, pixels + 3 * static_cast<int64_t>(offsets[static_cast<size_t>(k)]),
-                  4);
-    }
-    for (int k = whole; k < count; ++k) {
-      std::memcpy(to + 3 * k, pixels + 3 * static_cast<int64_t>(offsets[static_cast<size_t>(k)]),
-                  3);
+#if MS_X86
+    if (HasVectors() && !at_end) done = PickWide(pixels, offsets.data(), count, to);
+#endif
+    for (int64_t k = done; k < count; ++k) {
+      std::memcpy(to + 3 * k, pixels + offsets[static_cast<size_t>(k)], 3);
     }
   }
 }

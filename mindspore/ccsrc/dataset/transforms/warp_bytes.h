@@ -8,7 +8,7 @@ namespace ms::dataset {
 // Where the pixels of a row come from, in 1024ths of a pixel: start + steps[i] of each direction.
 struct Line {
   int64_t x, y;
-  const int64_t *across, *down;
+  const int32_t *across, *down;
 };
 
 // The pixels from first to last by lines between the four around their places; says up to which one

@@ -27,8 +27,9 @@ bool HasVectors() {
 
 bool HasPermutes() {
 #if MS_X86
-  static const bool has = Allowed() > 1 && __builtin_cpu_supports("avx512vbmi") &&
-                          __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+  static const bool has =
+      Allowed() > 1 && __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni");
   return has;
 #else
   return false;

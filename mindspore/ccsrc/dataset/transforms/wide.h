@@ -22,7 +22,7 @@
 #define MS_X86 1
 #define MS_FOR(features) __attribute__((target(features)))
 #define MS_VECTORS MS_FOR("avx2")
-#define MS_PERMUTES MS_FOR("avx512f,avx512bw,avx512vl,avx512vbmi")
+#define MS_PERMUTES MS_FOR("avx512f,avx512bw,avx512vl,avx512vbmi,avx512vnni")
 #else
 #define MS_X86 0
 #endif
@@ -34,6 +34,6 @@ namespace ms::dataset {
 
 // MS_MAX_ISA leaves them out, as it does kernels.
 bool HasVectors();
-bool HasPermutes();  // of bytes, 64 at once
+bool HasPermutes();  // of bytes, 64 at once, and sums of products
 
 }  // namespace ms::dataset

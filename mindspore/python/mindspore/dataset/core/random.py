@@ -28,7 +28,7 @@ def set_row(*key: int) -> None:
     Its generator is made at the first draw.
     """
     _local.key = key
-    _local.rng = None
+    _local.rng = _local.raw = None
 
 
 def row_rng() -> np.random.Generator:
@@ -41,3 +41,11 @@ def row_rng() -> np.random.Generator:
             key = (np.random.SeedSequence().entropy if seed is None else seed,)
         rng = _local.rng = make_rng(*key)
     return rng
+
+
+def row_key() -> int:
+    """64 bits of row_rng, which cost less than an integer of a range."""
+    raw = getattr(_local, "raw", None)
+    if raw is None:
+        raw = _local.raw = row_rng().bit_generator.random_raw
+    return raw()  # type: ignore[no-any-return]

@@ -23,6 +23,7 @@ from mindspore.dataset.text.words import (
     TextTensorOperation,
     as_text,
     normalized,
+    run_engine,
 )
 
 # A word and where it begins, in characters of the text.
@@ -151,6 +152,23 @@ class RegexTokenizer(_Tokenizer):
             else None
         )
         self._set(with_offsets=with_offsets)
+
+    def engine(self) -> Any | None:
+        """The engine's operation, where the patterns match single characters or runs of them."""
+        if "_chain" not in self.__dict__:
+            self.__dict__["_chain"] = self._made()
+        return self.__dict__["_chain"]
+
+    def _made(self) -> Any | None:
+        delimiter = unicode.class_of(self._delimiter)
+        keep = None if self._keep is None else unicode.class_of(self._keep)
+        if delimiter is None or (keep is None and self._keep is not None):
+            return None
+        return _core.dataset.split_text(type(self).__name__, delimiter, keep, self.with_offsets)
+
+    def _apply(self, value: Any) -> Any:
+        engine = self.engine()
+        return super()._apply(value) if engine is None else run_engine(engine, value)
 
     def _words(self, text: str) -> list[Word]:
         words, begin = [], 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
+from collections.abc import Callable
 from typing import Any
 
 from mindspore import _core
@@ -60,6 +61,35 @@ def plain(text: str) -> str:
     """Without case, compatibility forms and marks, as BERT's lower case is."""
     marked = unicodedata.normalize("NFD", case_folded(text))
     return "".join(char for char in marked if unicodedata.category(char) != "Mn")
+
+
+@functools.lru_cache(maxsize=1)
+def _swallowed() -> frozenset[str]:
+    """Characters that may become one with a character before them, though they do not stand on it."""
+    parts = (unicodedata.decomposition(chr(code)).split() for code in range(0x30000))
+    second = {chr(int(pair[1], 16)) for pair in parts if len(pair) == 2 and pair[0][0] != "<"}
+    jamo = map(chr, range(0x1160, 0x1200))  # of which Hangul is put together by a rule
+    return frozenset(second).union(jamo)
+
+
+def _leans(text: str) -> bool:
+    """Whether its normal forms may change with what stands before it."""
+    first = unicodedata.normalize("NFKD", text)[:1]
+    return first != "" and (unicodedata.combining(first) != 0 or first in _swallowed())
+
+
+def changed_alone(change: Callable[[str], str]) -> Callable[[int], tuple[int, list[str | None]]]:
+    """Of a change to a normal form, by itself or with others: what it makes of 256 characters, wherever
+    they stand among such. None: that depends on their neighbours.
+    """
+
+    def page(first: int) -> tuple[int, list[str | None]]:
+        chars = [chr(code) for code in range(first, first + 256)]
+        texts = [change(char) for char in chars]
+        pairs = zip(chars, texts)
+        return first, [None if _leans(char) or _leans(text) else text for char, text in pairs]
+
+    return page
 
 
 _SCRIPTS: dict[str, int] = {}
@@ -137,3 +167,24 @@ def pattern(op: str, name: str, text: str) -> Any:
         return re.compile(known)
     except Exception as error:
         raise ValueError(f"For '{op}', {name} must be a pattern, but {error}.") from None
+
+
+# One character of a kind: a sign, an escape for a kind or a sign, or what is in brackets.
+_BRACKETS = r"\[(?:\^(?:[^\\]|\\.)|[^\^\\]|\\.)(?:[^\]\\]|\\.)*\]"
+_ONE = rf"(?:[^\\.^$*+?{{}}()|\[\]]|\\(?:[sSdDwWntrfv]|\W)|\.|{_BRACKETS})"
+_CLASS = re.compile(rf"(?P<one>{_ONE}(?:\|{_ONE})*)|(?P<run>{_ONE})\+", re.DOTALL)
+
+
+def class_of(compiled: Any) -> tuple[Callable[[int], bytes], bool] | None:
+    """Of a pattern that matches any character of a set, or with + a run of them: which of 256 characters
+    are in the set, and whether it is a run. None: it is another pattern.
+    """
+    found = _CLASS.fullmatch(compiled.pattern)
+    if found is None:
+        return None
+    one = re.compile(found["one"] or found["run"])
+
+    def members(first: int) -> bytes:
+        return bytes(one.fullmatch(chr(code)) is not None for code in range(first, first + 256))
+
+    return members, found["run"] is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 from collections.abc import Callable
@@ -52,6 +53,12 @@ class TextTensorOperation(TensorOperation):
         raise NotImplementedError
 
 
+def run_engine(engine: Any, value: Any) -> Any:
+    """What an operation of the engine makes of a text, or of several."""
+    results = engine.run(np.asarray(value))
+    return results[0] if len(results) == 1 else results
+
+
 class EngineTextOperation(TextTensorOperation):
     """Base of what the engine does by itself."""
 
@@ -66,15 +73,15 @@ class EngineTextOperation(TextTensorOperation):
         raise NotImplementedError
 
     def _apply(self, value: Any) -> Any:
-        results = self.engine().run(np.asarray(value))
-        return results[0] if len(results) == 1 else results
+        return run_engine(self.engine(), value)
 
 
 class CaseFold(EngineTextOperation):
     """Text without case and compatibility forms."""
 
     def _made(self) -> Any:
-        return _core.dataset.change_text("CaseFold", True, unicode.case_folded)
+        change = unicode.case_folded
+        return _core.dataset.change_text("CaseFold", True, change, unicode.changed_alone(change))
 
 
 class NormalizeUTF8(EngineTextOperation):
@@ -86,9 +93,9 @@ class NormalizeUTF8(EngineTextOperation):
 
     def _made(self) -> Any:
         form = self.normalize_form
-        return _core.dataset.change_text(
-            "NormalizeUTF8", False, lambda text: normalized(text, form)
-        )
+        change = functools.partial(normalized, form=form)
+        pages = unicode.changed_alone(change)
+        return _core.dataset.change_text("NormalizeUTF8", False, change, pages)
 
 
 def normalized(text: str, form: NormalizeForm) -> str:

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from mindspore import _core
-from mindspore.dataset.core.random import row_rng
+from mindspore.dataset.core.random import row_key, row_rng
 
 # A number that is drawn for each value: its place, low, high, and whether it is an integer.
 Draw = tuple[int, float, float, bool]
 # Name and numbers; of random ones also the draws, and how probable it is that anything is done.
 Spec = tuple[str, list[float]] | tuple[str, list[float], list[Draw], float]
 _PACKAGE = "mindspore.dataset."
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def spec_of(operation: Any) -> list[Spec] | None:
     """What the engine does for an operation; None: only Python can."""
     if not type(operation).__module__.startswith(_PACKAGE):
         return None  # a class of the user's may do something else
+    return _own_specs(operation)
+
+
+def _own_specs(operation: Any) -> list[Spec] | None:
     parts = getattr(operation, "composed", None)
     if parts is not None:
         specs = [spec_of(part) for part in parts]
@@ -42,7 +47,10 @@ def engine_of(operation: Any) -> Any | None:
 
 def chain_of(operations: Sequence[Callable[..., Any]]) -> Any:
     """The engine's chain for operations that all have a spec."""
-    specs = [spec for operation in operations for spec in spec_of(operation) or ()]
+    return _chain([spec for operation in operations for spec in spec_of(operation) or ()])
+
+
+def _chain(specs: Sequence[Spec]) -> Any:
     return _core.dataset.Chain([whole(spec) for spec in specs])
 
 
@@ -66,11 +74,24 @@ def drawn(spec: Spec) -> list[float] | None:
 
 
 def run(operation: Any, value: Any, draws: bool = False) -> Any:
-    """One operation on one array."""
+    """One operation on one array. What a class of the user's made of it has asked for this itself."""
     chain = operation.__dict__.get("_chain")
     if chain is None:
-        chain = operation.__dict__["_chain"] = chain_of([operation])
-    return chain.run(np.asarray(value), int(row_rng().integers(1 << 63)) if draws else 0)
+        chain = operation.__dict__["_chain"] = _chain(_own_specs(operation) or ())
+        if _is_all_engine(operation):
+            operation.__dict__["_direct"] = _core.dataset.direct_call(chain)
+    return chain.run(np.asarray(value), row_key() if draws else 0)
+
+
+def all_engine(method: F) -> F:
+    """Marks a method that does nothing with an image of two or three axes but to give it to `run`."""
+    method.all_engine = True  # type: ignore[attr-defined]
+    return method
+
+
+def _is_all_engine(operation: Any) -> bool:
+    methods = [getattr(type(operation), name, None) for name in ("_apply", "_image")]
+    return all(method is None or hasattr(method, "all_engine") for method in methods)
 
 
 def dtype_number(dtype: Any) -> int | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mindspore.dataset.core.random import row_rng
+from mindspore.dataset.core.random import row_key, row_rng
 from mindspore.dataset.core.recorded import Recorded
 from mindspore.dataset.core.validator_helpers import check_int, check_probability, check_type
 from mindspore.dataset.transforms import native
@@ -39,8 +39,14 @@ class TensorOperation(Recorded):
     """Base of the operations that ship with the pipeline: callables on arrays."""
 
     gives_arrays = False  # of PIL images, too
+    _draws = False
+    _direct: Any = None  # see native.run
 
     def __call__(self, *values: Any) -> Any:
+        if self._direct is not None and len(values) == 1:
+            made = self._direct(values[0], row_key() if self._draws else 0)
+            if made is not NotImplemented:
+                return made
         if self.gives_arrays:
             values = tuple([np.asarray(v) if hasattr(v, "getbands") else v for v in values])
         if len(values) == 1:
@@ -52,7 +58,8 @@ class TensorOperation(Recorded):
 
     def __getstate__(self) -> dict[str, Any]:
         # The engine's part is made again where it is needed.
-        return {name: value for name, value in self.__dict__.items() if name != "_chain"}
+        made = ("_chain", "_direct")
+        return {name: value for name, value in self.__dict__.items() if name not in made}
 
 
 class PyTensorOperation(TensorOperation):

@@ -25,7 +25,6 @@ _MAX_ENCODED_PIXELS = 1 << 28
 class ImageTensorOperation(PyTensorOperation):
     """Base: checks the image, keeps PIL images PIL images. What has a `spec` runs in the engine."""
 
-    _draws = False
     _by_pillow = True  # where Pillow has its own way with PIL images
 
     def pil_form(self) -> Callable[[Any], Any] | None:
@@ -42,6 +41,7 @@ class ImageTensorOperation(PyTensorOperation):
 
         return apply
 
+    @native.all_engine
     def _apply(self, value: Any) -> Any:
         op = type(self).__name__
         form = self.pil_form() if im.is_pil(value) else None
@@ -49,6 +49,7 @@ class ImageTensorOperation(PyTensorOperation):
             return form(value)
         return im.like(value, self._image(im.as_image(op, value)), op)
 
+    @native.all_engine
     def _image(self, image: np.ndarray) -> np.ndarray:
         return np.asarray(native.run(self, image, self._draws))
 
@@ -56,6 +57,7 @@ class ImageTensorOperation(PyTensorOperation):
 class BatchTensorOperation(ImageTensorOperation):
     """Base of what also takes arrays of several images, <..., H, W, C>."""
 
+    @native.all_engine
     def _apply(self, value: Any) -> Any:
         if not im.is_pil(value) and np.ndim(value) > 3:
             return self._image(np.asarray(value))
@@ -139,6 +141,7 @@ class ToTensor(PyTensorOperation):
         """See native.spec_of."""
         return ("ToTensor", []) if self.output_type == np.float32 else None
 
+    @native.all_engine
     def _apply(self, value: Any) -> Any:
         array = im.as_image("ToTensor", value)
         if self.spec() is not None:
@@ -169,6 +172,7 @@ class ToType(PyTensorOperation):
 class HWC2CHW(PyTensorOperation):
     """Channels first; an image without channels stays as it is."""
 
+    @native.all_engine
     def _apply(self, value: Any) -> Any:
         return native.run(self, im.as_image("HWC2CHW", value))
 
@@ -185,6 +189,7 @@ class Rescale(PyTensorOperation):
         check_type("Rescale", "shift", shift, (int, float))
         self.rescale, self.shift = rescale, shift
 
+    @native.all_engine
     def _apply(self, value: Any) -> Any:
         return native.run(self, value)
 
@@ -221,6 +226,7 @@ class Normalize(PyTensorOperation):
         """See native.spec_of."""
         return "Normalize", [float(self.is_hwc), *map(float, self.mean), *map(float, self.std)]
 
+    @native.all_engine
     def _apply(self, value: Any) -> Any:
         return native.run(self, im.as_image("Normalize", value))
 
@@ -240,6 +246,7 @@ class Resize(BatchTensorOperation):
             return int(self.size), max(int(self.size * width / height), 1)
         return max(int(self.size * height / width), 1), int(self.size)
 
+    @native.all_engine
     def _apply(self, value: Any) -> Any:
         if im.is_pil(value):
             height, width = self._target(value.height, value.width)
@@ -289,6 +296,7 @@ class CenterCrop(BatchTensorOperation):
         """See native.spec_of."""
         return "CenterCrop", [float(extent) for extent in self.size]
 
+    @native.all_engine
     def _apply(self, value: Any) -> Any:
         if not im.is_pil(value):
             return super()._apply(value)
@@ -313,6 +321,7 @@ class Pad(ImageTensorOperation):
             return None
         return "Pad", [*map(float, self.padding), *_fill(self.fill_value)]
 
+    @native.all_engine
     def _image(self, image: np.ndarray) -> np.ndarray:
         if self.spec() is not None:
             return super()._image(image)
@@ -352,11 +361,8 @@ class RandomCrop(ImageTensorOperation):
         check_type("RandomCrop", "pad_if_needed", pad_if_needed, bool)
         check_type("RandomCrop", "padding_mode", padding_mode, Border)
         check_fill("RandomCrop", fill_value)
-        self.pad_if_needed, self.fill_value, self.padding_mode = (
-            pad_if_needed,
-            fill_value,
-            padding_mode,
-        )
+        self.pad_if_needed = pad_if_needed
+        self.fill_value, self.padding_mode = fill_value, padding_mode
 
     def spec(self) -> native.Spec | None:
         """See native.spec_of."""
@@ -365,6 +371,7 @@ class RandomCrop(ImageTensorOperation):
         border = [*map(float, self.padding or (0, 0, 0, 0)), float(self.pad_if_needed)]
         return "RandomCrop", [*map(float, self.size), *border, *_fill(self.fill_value)]
 
+    @native.all_engine
     def _image(self, image: np.ndarray) -> np.ndarray:
         if self.spec() is not None:
             return super()._image(image)
