@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindspore import _core
+from mindspore import _core, ops
 from mindspore._core import Tensor
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.structure import (
@@ -115,8 +115,6 @@ def passed(trace: _core.Trace, pattern: Any, value: Any) -> list[Tensor]:
 
 
 def _passed_choice(trace: _core.Trace, pattern: Choice, value: Any) -> list[Tensor]:
-    from mindspore import ops
-
     options = value.options if isinstance(value, Choice) else [value]
     places = [_option(pattern, o) for o in options]
     found = [index_among(value, places)]

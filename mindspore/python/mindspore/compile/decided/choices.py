@@ -7,7 +7,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from mindspore import _core
+from mindspore import _core, ops
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.compile.decided.fork import Fork
@@ -135,8 +135,6 @@ class Choices(TracerPart):
         known = self.conditions.get(_core.value_id(choice.index))
         if option == 1 and known is not None and self.trace.sees(known):
             return known
-        from mindspore import ops
-
         condition = ops.less(choice.index, Tensor(option, _core.int32))
         self.decide(condition, choice.index, set(range(option)), len(choice.options))
         return condition
@@ -155,8 +153,6 @@ class Choices(TracerPart):
 
     def defined(self, name: str, value: Choice) -> Any:
         """A variable that some ways leave without a value: reading it there raises when the graph runs."""
-        from mindspore import ops
-
         value = self.resolve(value)
         if not isinstance(value, Choice):
             return value
@@ -180,8 +176,6 @@ class Choices(TracerPart):
     # ---- sequences indexed by a tensor ----------------------------------------------------------------------------------
     def item_at(self, items: Any, index: Tensor) -> Any:
         """`items[index]`, as Python counts: from the end where negative, an IndexError beyond."""
-        from mindspore import ops
-
         kind = type(items).__name__
         if index.size != 1 or index.dtype not in INTEGERS:
             raise of_program(

@@ -9,7 +9,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from mindspore import _core
+from mindspore import _core, ops
 from mindspore._core import Tensor
 from mindspore.compile.decided.exits import (
     BREAK,
@@ -272,8 +272,6 @@ class Flow(FramePart):
             exit_ = landed
 
     def _guarded(self, exit_: Mixed, nearest: int, base: int, rest: int) -> Any:
-        from mindspore import ops
-
         self._check_cut(base)
         outer = self.stack
         fork = Fork(self.tracer, self.whole, ops.equal(exit_.kind, FALLS))
@@ -286,8 +284,6 @@ class Flow(FramePart):
 
     def _landed(self, exit_: Mixed, nearest: int, rest: int) -> Any:
         """What remains to be done of an exit at the place that the nearest of its kinds leads to."""
-        from mindspore import ops
-
         kinds = exit_.kinds if rest != FALLS else exit_.kinds - {nearest} | {FALLS}
         if len(kinds) == 1:
             return next(iter(kinds))
@@ -334,8 +330,6 @@ class Flow(FramePart):
         self.push(loop.node.orelse)
 
     def _loop(self, loop: GraphLoop) -> Any:
-        from mindspore import ops
-
         try:
             exit_ = loop.build()
         except BodyRaises:

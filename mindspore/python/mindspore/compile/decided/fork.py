@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mindspore import _core
+from mindspore import _core, ops
 from mindspore._core import Tensor
 from mindspore.compile.decided.exits import VALUE
 from mindspore.compile.decided.heap import Heap
@@ -115,8 +115,6 @@ class Fork:
     # ---- joining ----------------------------------------------------------------------------------------------------
     def index(self) -> Tensor:
         """0 where the condition holds, else 1: what decides a Choice between the arms."""
-        from mindspore import ops
-
         if self._index is None:
             self._index = ops.cast(ops.logical_not(self.condition), _core.int32)
             self.tracer.decide(self.condition, self._index, {0}, 2)

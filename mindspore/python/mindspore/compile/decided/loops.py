@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from mindspore import _core
+from mindspore import _core, ops
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.compile.decided.carried import (
@@ -179,8 +179,6 @@ class GraphLoop:
             self.trace.set_parameter(parameter, value)
 
     def _condition(self) -> Any:
-        from mindspore import ops
-
         going = ops.equal(self.state["exit"], 0) if self.kinds != {0} else None
         self.endless = False
         if going is not None and self.tested:  # the test itself assigns: not after a break
@@ -373,6 +371,4 @@ def _holders(heap: Heap) -> Counter:
 
 
 def _without(kind: Any, what: int) -> Any:
-    from mindspore import ops
-
     return pick(ops.equal(kind, what), 0, kind)

@@ -8,7 +8,7 @@ import linecache
 import sys
 import types
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -155,14 +155,57 @@ def docstring(function: Any) -> str | None:
 
 
 # ---- names ----------------------------------------------------------------------------------------------------------
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+# Of what binds a name by itself, the field that holds it.
+_BINDING = {
+    **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef), "name"),
+    **dict.fromkeys((ast.ExceptHandler, ast.MatchAs, ast.MatchStar), "name"),
+    ast.MatchMapping: "rest",
+}
+
+
+def own_nodes(function: Any) -> Iterator[ast.AST]:
+    """The nodes of a function's body, without those of functions and classes inside it."""
+    body = getattr(function, "body", [])
+    pending = list(body) if isinstance(body, list) else [body]
+    while pending:
+        node = pending.pop()
+        yield node
+        if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):  # what it is made of is evaluated outside
+            arguments = [getattr(node, "args", None)]
+            defaults = [d for a in arguments if a for d in (*a.defaults, *a.kw_defaults) if d]
+            pending += [*getattr(node, "decorator_list", ()), *defaults]
+        else:
+            pending += ast.iter_child_nodes(node)
+
+
+def bound_names(nodes: Iterable[ast.AST]) -> set[str]:
+    """The names that these nodes bind or delete, each looked at alone."""
+    found: set[str | None] = set()
+    for node in nodes:
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        elif isinstance(node, ast.alias):
+            found.add(node.asname or node.name.partition(".")[0])
+        else:
+            found.add(getattr(node, _BINDING.get(type(node), ""), None))
+    return {name for name in found if name is not None}
+
+
+def stored_names(nodes: list) -> set[str]:
+    """Variables that these statements or expressions assign."""
+    return bound_names(n for node in nodes for n in ast.walk(node))
+
+
 def local_names(function: Any) -> frozenset[str]:
     """The names that a function assigns anywhere, which makes them its own everywhere in it."""
     known = getattr(function, "local_names", None)
     if known is None:
-        found = _Assigned()
-        for part in function.body if isinstance(function.body, list) else [function.body]:
-            found.visit(part)
-        known = function.local_names = frozenset(found.names - found.outer)
+        nodes = list(own_nodes(function))
+        loops = (n.target for n in nodes if isinstance(n, ast.comprehension))
+        inside = {n for target in loops for n in ast.walk(target)}  # variables of comprehensions
+        outer = {v for n in nodes if isinstance(n, (ast.Global, ast.Nonlocal)) for v in n.names}
+        known = function.local_names = frozenset(bound_names(set(nodes) - inside) - outer)
     return known
 
 
@@ -171,87 +214,8 @@ def names_around(source: Source) -> set[str]:
     names: set[str] = set()
     inner: Any = source.node
     for outer in ast.walk(source.around):
-        if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        if isinstance(outer, _FUNCTIONS):
             if outer is not inner and outer.lineno <= inner.lineno <= (outer.end_lineno or 0):
                 names |= local_names(outer)
                 names |= {a.arg for a in ast.walk(outer.args) if isinstance(a, ast.arg)}
     return names
-
-
-class _Assigned(ast.NodeVisitor):
-    """Names that statements assign, but not those of functions and comprehensions inside."""
-
-    def __init__(self) -> None:
-        self.names: set[str] = set()
-        self.outer: set[str] = set()  # declared global or nonlocal
-        self.inside = 0  # nesting of comprehensions
-
-    def visit_Name(self, node: ast.Name) -> None:
-        if not self.inside and not isinstance(node.ctx, ast.Load):
-            self.names.add(node.id)
-
-    def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
-        self.names.add(node.target.id)
-        self.visit(node.value)
-
-    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
-        if node.name:
-            self.names.add(node.name)
-        self.generic_visit(node)
-
-    def _pattern(self, node: ast.MatchAs | ast.MatchStar) -> None:
-        if node.name:
-            self.names.add(node.name)
-        self.generic_visit(node)
-
-    def visit_MatchMapping(self, node: ast.MatchMapping) -> None:
-        if node.rest:
-            self.names.add(node.rest)
-        self.generic_visit(node)
-
-    def visit_alias(self, node: ast.alias) -> None:
-        self.names.add(node.asname or node.name.partition(".")[0])
-
-    def _declared(self, node: ast.Global | ast.Nonlocal) -> None:
-        self.outer.update(node.names)
-
-    def _function(self, node: Any) -> None:
-        self.names.add(node.name)
-        for part in [*node.decorator_list, *_defaults(node)]:
-            self.visit(part)
-
-    def _comprehension(self, node: ast.AST) -> None:
-        self.inside += 1
-        self.generic_visit(node)
-        self.inside -= 1
-
-    visit_MatchAs = visit_MatchStar = _pattern
-    visit_Global = visit_Nonlocal = _declared
-    visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = _function
-    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
-
-    def visit_Lambda(self, node: ast.Lambda) -> None:
-        for part in _defaults(node):
-            self.visit(part)
-
-
-def _defaults(node: Any) -> list[ast.expr]:
-    arguments = getattr(node, "args", None)
-    return [d for d in [*arguments.defaults, *arguments.kw_defaults] if d] if arguments else []
-
-
-def stored_names(nodes: list) -> set[str]:
-    """Variables that these statements or expressions assign."""
-    found = {
-        n.id if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) else captured_name(n)
-        for node in nodes
-        for n in ast.walk(node)
-    }
-    return {name for name in found if name is not None}
-
-
-def captured_name(node: ast.AST) -> str | None:
-    """The name that a pattern binds."""
-    if isinstance(node, (ast.MatchAs, ast.MatchStar)):
-        return node.name
-    return node.rest if isinstance(node, ast.MatchMapping) else None

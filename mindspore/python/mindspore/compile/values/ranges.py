@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
-from mindspore import _core
+from mindspore import _core, ops
 from mindspore._core import Tensor
 from mindspore.compile.values.structure import Structure, bounds_of, register
 
@@ -28,8 +28,6 @@ class TracedRange:
 
     def first(self, tracer: Tracer) -> Tensor:
         """The first value, as the counter of a loop."""
-        from mindspore import ops
-
         if isinstance(self.step, Tensor):
             tracer.require(
                 ops.not_equal(self.step, 0), ValueError("range() arg 3 must not be zero")
@@ -40,8 +38,6 @@ class TracedRange:
 
     def goes_on(self, value: Tensor) -> Tensor:
         """Whether a value of the counter is in the range."""
-        from mindspore import ops
-
         if not isinstance(self.step, Tensor):
             return value < self.stop if self.step > 0 else value > self.stop
         up = ops.logical_and(ops.greater(self.step, 0), ops.less(value, self.stop))
@@ -56,8 +52,6 @@ register(
 
 
 def _bound(value: Any) -> Any:
-    from mindspore import ops
-
     if not isinstance(value, Tensor):
         with program_operation:
             return operator.index(value)

@@ -8,7 +8,7 @@ import math
 import types
 from typing import Any
 
-from mindspore import _core
+from mindspore import _core, ops
 from mindspore._core import Tensor
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.structure import Structure, nodes, register
@@ -62,8 +62,6 @@ register(
 
 def index_among(value: Any, places: list) -> Tensor:
     """Which of several options a value is: its own options, or else it alone, are at these places among them."""
-    from mindspore import ops
-
     if not isinstance(value, Choice):
         return Tensor(places[0], _core.int32)
     if places == list(range(len(places))):
@@ -78,8 +76,6 @@ def is_tensor(value: Any) -> bool:
 
 def pick(condition: Any, value: Any, other: Any) -> Any:
     """As `ops.where`, whose check refuses what Python's comparisons of numbers give."""
-    from mindspore import ops
-
     return inspect.unwrap(ops.where)(condition, value, other)
 
 
@@ -180,8 +176,6 @@ def common_type(a: Any, b: Any) -> tuple[Any, bool]:
 
 def as_scalar(trace: _core.Trace, value: Any, dtype: Any, weak: bool) -> Tensor:
     """A number or 0-d tensor as a 0-d tensor of the current graph, of this dtype; weak only from weak."""
-    from mindspore import ops
-
     if not isinstance(value, Tensor):
         if not weak:
             return Tensor(value, dtype)
@@ -198,8 +192,6 @@ def as_scalar(trace: _core.Trace, value: Any, dtype: Any, weak: bool) -> Tensor:
 
 def placeholder(trace: _core.Trace, value: Tensor) -> Tensor:
     """Zeros of a tensor's type, for a way on which they will not be read."""
-    from mindspore import ops
-
     if is_weak(value):
         return as_scalar(trace, 0, value.dtype, True)
     return ops.zeros(tuple(value.shape), value.dtype)

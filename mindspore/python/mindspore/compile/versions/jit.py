@@ -31,6 +31,7 @@ from mindspore.compile.versions.signature import declared
 from mindspore.compile.versions.target import Target, options_of, prepare, run_target
 from mindspore.compile.walk.gradients import grad_in_trace
 from mindspore.compile.walk.tracer import current
+from mindspore.ops import _grad
 
 
 # ---- cells --------------------------------------------------------------------------------------------------------------
@@ -82,8 +83,6 @@ def run_recorded(target: Target, args: tuple, kwargs: dict) -> Any:
 
 def run_eager_cell(cell: Compilable, args: tuple, kwargs: dict) -> Any:
     """A Cell with set_grad() called in PYNATIVE_MODE."""
-    from mindspore.ops import _grad
-
     if _core.is_recording():
         return cell._run_eagerly(args, kwargs)
     return _grad.record_cell(cell, lambda *a, **k: cell._run_eagerly(a, k), args, kwargs)

@@ -6,7 +6,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from mindspore import _core
+from mindspore import _core, ops
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.compile.decided.parts import TracerPart
@@ -164,8 +164,6 @@ class Attributes(TracerPart):
         if isinstance(held, _late.parameter_class):
             if isinstance(value, Choice):  # of two types, that a tensor chose
                 return self.split(value, lambda v: self.set_attribute(owner, name, v))
-            from mindspore import ops
-
             with program_operation:
                 if not isinstance(value, Tensor):
                     value = ops.full_like(held, value)

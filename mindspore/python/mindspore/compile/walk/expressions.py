@@ -8,6 +8,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from mindspore import ops
 from mindspore._core import Tensor
 from mindspore.compile.decided.parts import FramePart
 from mindspore.compile.program.borders import (
@@ -201,8 +202,6 @@ class Expressions(FramePart):
     def _contains(self, item: Any, container: Any, negate: bool) -> Any:
         found: Any = False
         if isinstance(container, Tensor):  # any of its elements, whatever its rank
-            from mindspore import ops
-
             equal = self.tracer.operate(operator.eq, container, item)
             found = ops.any(equal) if isinstance(equal, Tensor) else equal
         else:

@@ -18,6 +18,7 @@ from mindspore.compile.program.borders import (
     program_operation,
 )
 from mindspore.compile.program.errors import Unsupported, is_located, locate
+from mindspore.compile.program.source import own_nodes
 from mindspore.compile.values.structure import Structure, register
 
 if TYPE_CHECKING:
@@ -163,20 +164,6 @@ def is_generator(node: ast.AST) -> bool:
         known = any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in own_nodes(node))
         node._ms_yields = known  # type: ignore[attr-defined]
     return known
-
-
-def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a function's body, without those of functions and classes inside it."""
-    body = getattr(function, "body", [])
-    pending = list(body) if isinstance(body, list) else [body]
-    while pending:
-        node = pending.pop()
-        yield node
-        if not isinstance(node, _INNER):
-            pending.extend(ast.iter_child_nodes(node))
-
-
-_INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 class Lazy:

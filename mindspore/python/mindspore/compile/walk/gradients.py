@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from mindspore import _core
+from mindspore import _core, ops
 from mindspore._core import Tensor
 from mindspore.common._mutable import MUTABLE
 from mindspore.common._tree import flatten, rebuild
@@ -144,8 +144,6 @@ def _serves(trace: _core.Trace, record: Record, args: tuple, wanted: tuple, weig
 
 def _tangents(function: Any, record: Record, value: Any, outputs: list, sens: Any) -> list:
     """One tangent for each output of the graph that has one: given ones, ones, and zeros for what is not differentiated."""
-    from mindspore import ops
-
     with program_operation:
         given = function.tangents(function.differentiated(value), sens)
     # The differentiated outputs are the first leaves: has_aux takes the first value, otherwise it is all of them.

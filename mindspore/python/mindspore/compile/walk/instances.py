@@ -7,7 +7,7 @@ import dataclasses
 import inspect
 from typing import Any
 
-from mindspore import _core
+from mindspore import _core, ops
 from mindspore._core import SymbolicInt, Tensor
 from mindspore.compile.decided.parts import TracerPart
 from mindspore.compile.program.borders import of_program, program_operation
@@ -46,8 +46,6 @@ class Instances(TracerPart):
         return made
 
     def _number(self, kind: type, value: Tensor) -> Tensor:
-        from mindspore import ops
-
         if value.size != 1:
             raise of_program(
                 ValueError(

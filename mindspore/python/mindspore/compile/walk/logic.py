@@ -7,7 +7,7 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from mindspore import _core
+from mindspore import _core, ops
 from mindspore._core import Tensor
 from mindspore.compile.decided.parts import FramePart
 from mindspore.compile.program.borders import is_true
@@ -75,8 +75,6 @@ class Logic(FramePart):
 
     def _truth(self, value: Any, holds: bool) -> Any:
         """Whether the truth of a value is `holds`, as a Python bool."""
-        from mindspore import ops
-
         tracer = self.tracer
         condition = tracer.truth(value)
         if not tracer.is_traced(condition):  # of a choice among values that are equally true
@@ -105,8 +103,6 @@ class Logic(FramePart):
         return value if decided is None else decided
 
     def _combine(self, a: Tensor, b: Tensor, conjunction: bool) -> Tensor:
-        from mindspore import ops
-
         tracer = self.tracer
         result = ops.logical_and(a, b) if conjunction else ops.logical_or(a, b)
         both = tracer.facts_when(a, conjunction) + tracer.facts_when(b, conjunction)

@@ -7,8 +7,8 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 from mindspore.compile.program.borders import program_operation
-from mindspore.compile.program.source import local_names, stored_names
-from mindspore.compile.walk.generators import Generator, own_nodes
+from mindspore.compile.program.source import local_names, own_nodes, stored_names
+from mindspore.compile.walk.generators import Generator
 from mindspore.compile.walk.purity import body_only_computes, only_computes
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import operator
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from mindspore import _core
+from mindspore import _core, ops
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.compile.program.borders import each, is_true, listed, plainly
@@ -154,8 +154,6 @@ def _better(tracer: Tracer, better: Callable, old: tuple, new: tuple) -> tuple:
 
 def _extreme_row(row: Tensor, largest: bool) -> Tensor:
     """That of the items of a tensor. A NaN is never better, and nothing is better than a NaN that comes first."""
-    from mindspore import ops
-
     find = ops.argmax if largest else ops.argmin
     if row.dtype not in FLOATS:
         return row[find(row)]
@@ -183,8 +181,6 @@ def _isinstance(tracer: Tracer, args: list, kwargs: dict) -> Any:
 
 def _any_or_all(builtin: Callable) -> Callable:
     def call(tracer: Tracer, args: list, kwargs: dict) -> Any:
-        from mindspore import ops
-
         items = listed(tracer.iterate(args[0]))
         if not any(tracer.is_traced(i) for i in items):
             return plainly(builtin, [items], {})

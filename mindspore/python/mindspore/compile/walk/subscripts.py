@@ -14,6 +14,7 @@ import numpy as np
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
+from mindspore.common._indexing import index_update
 from mindspore.compile.decided.choices import is_sequence
 from mindspore.compile.decided.parts import TracerPart
 from mindspore.compile.program.borders import of_program, program_operation, serves
@@ -106,8 +107,6 @@ class Subscripts(TracerPart):
 
     def _updated(self, owner: Tensor, key: Any, value: Any) -> Tensor:
         """A tensor with some of its elements replaced, between two graphs where a value came out of the first."""
-        from mindspore.common._indexing import index_update
-
         if self.session is not None and has_host((key, value)):
             return self.session.call(decides(), index_update, [owner, key, value], {}, True)
         try:

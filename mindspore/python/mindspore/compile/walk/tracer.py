@@ -10,7 +10,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from mindspore import _core, context
+from mindspore import _core, context, ops
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.compile.decided.aliases import Aliases
@@ -187,8 +187,6 @@ class Tracer(
 
     def truth(self, value: Any) -> Any:
         """A condition as Bool[]."""
-        from mindspore import ops
-
         if isinstance(value, Choice):
             value = self.split(value, lambda v: self.truth(v) if self.is_traced(v) else is_true(v))
         if not isinstance(value, Tensor):
@@ -314,8 +312,6 @@ class Tracer(
             return
         error = _of_zero(operation, dtype_of(a), dtype_of(b))
         if _is_symbolic(b):
-            from mindspore import ops
-
             self.require(ops.not_equal(b, 0), error)
         elif b == 0:
             raise of_program(error)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mindspore import ops
 from mindspore._core import Tensor
 from mindspore.compile.program.borders import plainly, serves
 from mindspore.compile.walk.apart import Apart
@@ -98,8 +99,6 @@ def vmap_in_trace(
     """The value of `call` on `size` items, which lie along axis 0 of the `batched` tensors. `places(value)` says for each
     tensor of the value whether it differs between items. `members` are lists of Parameters, one for each item, that
     the function knows as the first of them."""
-    from mindspore import ops
-
     inputs = [(t.dtype, tuple(t.shape)[1:]) if b else t for t, b in zip(tensors, batched)]
     weights = [(group[0], group[0]) for group in members]
     graph = _Mapped("vmap", call, inputs, weights)
