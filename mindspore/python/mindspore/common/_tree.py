@@ -3,7 +3,7 @@ Eager code knows no stand-ins; what compiled code looks into besides stands in c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from mindspore._core import Tensor
@@ -34,6 +34,12 @@ def all_leaves(value: Any) -> Iterator:
         yield from all_leaves(list(value.values()))
     else:
         yield value
+
+
+def refill(value: Any, tensors: Iterable) -> Any:
+    """A structure of the same form with these tensors in place of its own."""
+    items = iter(tensors)
+    return rebuild(value, lambda _: next(items))
 
 
 def rebuild(value: Any, replace: Callable[[Tensor], Any]) -> Any:

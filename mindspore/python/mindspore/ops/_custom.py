@@ -12,7 +12,7 @@ from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common._checked import checked
-from mindspore.common._tree import flatten, rebuild
+from mindspore.common._tree import flatten, rebuild, refill
 
 FLOATS = (
     _core.float16,
@@ -69,8 +69,7 @@ def custom_call(
     made = _core.record_custom([*flatten(args), *parameters], outputs, rule) if outputs else None
     if made is None:
         return value
-    results = iter(made)
-    held.append(rebuild(value, lambda _: next(results)))
+    held.append(refill(value, made))
     return held[0]
 
 
@@ -273,11 +272,10 @@ def hooked_call(name: str, cell: Any, run: Callable, args: tuple, before: list, 
             input_hooks(name, cell, after, (None,) * len(leaves), douts)
         return douts
 
-    entered = iter(custom_call(name, lambda *x: x, at_inputs, tuple(leaves)))
-    value = run(*rebuild(args, lambda _: next(entered)))
+    entered = custom_call(name, lambda *x: x, at_inputs, tuple(leaves))
+    value = run(*refill(args, entered))
     results = flatten(value)
-    left = iter(custom_call(name, lambda *x: x, at_outputs, tuple(results)))
-    return rebuild(value, lambda _: next(left))
+    return refill(value, custom_call(name, lambda *x: x, at_outputs, tuple(results)))
 
 
 def output_hooks(name: str, cell: Any, hooks: list, douts: tuple) -> tuple:
@@ -334,8 +332,7 @@ def recomputed_call(name: str, run: Callable, args: tuple, parameters: list) -> 
 
     made = _core.record_again(name, mark, [*results, *before.values()], again)
     before.adopt(made[len(results) :])
-    items = iter(made)
-    return rebuild(value, lambda _: next(items))
+    return refill(value, made)
 
 
 @checked

@@ -11,7 +11,7 @@ from mindspore._core import Tensor
 from mindspore.common import dtype as mstype
 from mindspore.common._checked import checked
 from mindspore.common._kinds import PositiveInt, Where
-from mindspore.common._tree import flatten, rebuild
+from mindspore.common._tree import flatten, refill
 from mindspore.ops._custom import FLOATS
 from mindspore.ops._grad import ones_like, zeros_like
 from mindspore.ops._transforms import _forward
@@ -117,9 +117,8 @@ def jet(
 
         at = zeros_like(ops.reshape(points[0], (-1,))[0])
         value, found = _derivatives(fn, along, at, len(parts[0]))
-        values = iter(leaf[0] for leaf in found)
-        rest = iter(ops.stack(leaf[1:]) for leaf in found)
-        return rebuild(value, lambda _: next(values)), rebuild(value, lambda _: next(rest))
+        rest = refill(value, (ops.stack(leaf[1:]) for leaf in found))
+        return refill(value, (leaf[0] for leaf in found)), rest
 
     return enter(fn, ("jet",), body, (primals, series))
 
@@ -149,8 +148,7 @@ def derivative(fn: Callable, primals: Tensor | tuple[Tensor, ...], order: Order)
 
         at = zeros_like(ops.reshape(points[0], (-1,))[0])
         value, found = _derivatives(fn, along, at, order)
-        values = iter(leaf[0] for leaf in found)
-        last = iter(leaf[-1] for leaf in found)
-        return rebuild(value, lambda _: next(values)), rebuild(value, lambda _: next(last))
+        last = refill(value, (leaf[-1] for leaf in found))
+        return refill(value, (leaf[0] for leaf in found)), last
 
     return enter(fn, ("derivative", order), body, (primals,))

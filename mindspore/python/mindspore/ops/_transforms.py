@@ -13,7 +13,7 @@ from mindspore.common import _late
 from mindspore.common._boundary import boundary
 from mindspore.common._checked import checked
 from mindspore.common._kinds import Ints
-from mindspore.common._tree import flatten, rebuild
+from mindspore.common._tree import flatten, refill
 from mindspore.ops._custom import FLOATS, has_tangent, transposing
 from mindspore.ops._grad import ones_like, zeros_like
 from mindspore.ops._vmap import apply, enter, name_of, over_items, runs_as_written
@@ -161,8 +161,7 @@ def jvp(
             _match("jvp", f"tangent {i}", t, p)
         value, found = _forward(lambda xs: apply(fn, xs), primals, tangents)
         out, aux = _split_aux("jvp", value, has_aux)
-        items = iter(found)
-        moved = rebuild(out, lambda _: next(items))
+        moved = refill(out, found)
         return (out, moved, aux) if has_aux else (out, moved)
 
     return enter(fn, ("jvp", has_aux), body, (inputs, v))
@@ -273,8 +272,7 @@ class Jacobian:
         primals = [args[p] for p in self.positions]
         rows, value = (self._columns if self.name == "jacfwd" else self._rows)(at, primals)
         out, aux = _split_aux(self.name, value, self.has_aux)
-        items = iter(row[0] if len(row) == 1 else tuple(row) for row in rows)
-        result = rebuild(out, lambda _: next(items))
+        result = refill(out, (row[0] if len(row) == 1 else tuple(row) for row in rows))
         return (result, aux) if self.has_aux else result
 
     def _columns(self, at: Callable, primals: list) -> tuple[list, Any]:

@@ -13,7 +13,7 @@ from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common._boundary import boundary
-from mindspore.common._tree import flatten, rebuild
+from mindspore.common._tree import flatten, refill
 
 
 class _State(threading.local):
@@ -74,10 +74,8 @@ def over_items(
     value, leaves = _late.compiler.vmap_in_trace(
         lambda xs: call(xs), moved, batched, size, differs, list(members)
     )
-    items = iter(
-        x if a in (0, None) else ops.moveaxis(x, 0, a % x.ndim) for x, a in zip(leaves, out)
-    )
-    return rebuild(value, lambda _: next(items))
+    moved = (x if a in (0, None) else ops.moveaxis(x, 0, a % x.ndim) for x, a in zip(leaves, out))
+    return refill(value, moved)
 
 
 def _by_items(
@@ -93,8 +91,7 @@ def _by_items(
         _shared(group, i) if a is None else ops.stack(group, a)
         for i, (group, a) in enumerate(zip(zip(*map(flatten, values)), out))
     ]
-    items = iter(leaves)
-    return rebuild(values[0], lambda _: next(items))
+    return refill(values[0], leaves)
 
 
 def _shared(results: tuple, index: int) -> Tensor:
@@ -292,9 +289,8 @@ class BatchedFunction:
 
     def _body(self, size: int, axes: list, *args: Any) -> Any:
         def call(leaves: list, member: int = 0) -> Any:
-            items = iter(leaves)
             fn = self.fn if self.cells is None else self.cells[member]
-            return _as_tensors(apply(fn, rebuild(args, lambda _: next(items))))
+            return _as_tensors(apply(fn, refill(args, leaves)))
 
         members: list = []
         if self.cells is not None:

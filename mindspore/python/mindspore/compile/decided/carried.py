@@ -28,6 +28,7 @@ from mindspore.compile.values.values import (
     is_weak,
     pick,
     placeholder,
+    same_type,
     told_apart,
     type_text,
 )
@@ -56,7 +57,7 @@ def _stands_for(a: Any, b: Any) -> bool:
 def matches(pattern: Any, value: Any) -> bool:
     """Whether a value can be passed where the pattern is expected."""
     if isinstance(pattern, Tensor):
-        if isinstance(value, Tensor) and _core.type_text(pattern) == _core.type_text(value):
+        if same_type(pattern, value):
             return True
         if not (is_scalar(pattern) and is_scalar(value)) or not is_weak(value):
             return False
@@ -102,7 +103,7 @@ def widen(trace: _core.Trace, pattern: Any, value: Any, refuse: Callable[[Any, A
 def passed(trace: _core.Trace, pattern: Any, value: Any) -> list[Tensor]:
     """The tensors of a value in the order and with the types of the pattern's."""
     if isinstance(pattern, Tensor):
-        if isinstance(value, Tensor) and _core.type_text(pattern) == _core.type_text(value):
+        if same_type(pattern, value):
             return [value]
         return [as_scalar(trace, value, pattern.dtype, is_weak(pattern))]
     if isinstance(pattern, Choice):

@@ -24,6 +24,7 @@ from mindspore.compile.values.values import (
     Undefined,
     dtype_of,
     pick,
+    same_type,
 )
 
 
@@ -191,9 +192,7 @@ class Choices(TracerPart):
         )
         index = pick(ops.less(index, 0), ops.add(index, count), index)
         first = values[0]
-        if isinstance(first, Tensor) and all(
-            isinstance(v, Tensor) and _core.type_text(v) == _core.type_text(first) for v in values
-        ):
+        if all(same_type(first, v) for v in values):
             item = ops.stack(values)[index]
             return _core.op("Number")(item) if _core.is_weak(first) else item
         choice = Choice(ops.cast(index, _core.int32), values)

@@ -16,7 +16,7 @@ from mindspore.compile.program.failures import failed, is_of_program
 from mindspore.compile.program.marks import is_raised, original_of
 from mindspore.compile.values.effects import emit_raise
 from mindspore.compile.values.numbers import NumberDecides
-from mindspore.compile.values.structure import placed, set_contents
+from mindspore.compile.values.structure import Place, gathered, placed, set_contents
 
 if TYPE_CHECKING:
     from mindspore.compile.walk.frame import Frame
@@ -137,8 +137,8 @@ class Fork:
             places.append((container, self._contents(join, container, x, y, live, gone)))
         outputs = self._call(arms, join)
         result = value(outputs)
-        for _, put in places:
-            put(outputs)
+        for container, place in places:
+            set_contents(container, place(outputs))
         join.finish(outputs)
         return result
 
@@ -153,25 +153,22 @@ class Fork:
 
     def _contents(
         self, join: Join, container: Any, x: Any, y: Any, live: list, gone: Sequence[bool]
-    ) -> Any:
+    ) -> Place:
         if container is self.frame.env and gone[0] != gone[1]:
-            return self._variables_of_one(join, container, (x, y), 1 if gone[0] else 0)
+            return self._variables_of_one(join, (x, y), 1 if gone[0] else 0)
         if live[0] and live[1]:
             return join.contents(container, x, y)
         kept, side = (x, 0) if live[0] else (y, 1)
-        place = placed(kept, lambda v: join.only(v, side))
-        return lambda outputs: set_contents(container, place(outputs) if place else kept)
+        return placed(kept, lambda v: join.only(v, side)) or (lambda outputs: kept)
 
-    def _variables_of_one(self, join: Join, env: dict, both: tuple, side: int) -> Any:
+    def _variables_of_one(self, join: Join, both: tuple, side: int) -> Place:
         """The variables of the arm `side`; of the other, which returned, only what it returns."""
         places = {n: join.only(v, side) for n, v in both[side].items() if n != VALUE}
         has = [VALUE in variables for variables in both]
         if any(has):
             a, b = (variables.get(VALUE) for variables in both)
             places[VALUE] = join.either(a, b, has)
-        return lambda outputs: set_contents(
-            env, {name: place(outputs) for name, place in places.items()}
-        )
+        return gathered(places)
 
     def _call(self, arms: list[Arm], join: Join) -> list:
         trace = self.trace

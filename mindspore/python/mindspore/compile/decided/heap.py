@@ -4,14 +4,22 @@ whoever shares one still does."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from mindspore._core import Tensor
 from mindspore.compile.values.structure import (
+    Place,
+    attributes_of,
     contents_of,
+    filled,
     is_container,
+    placed,
     reachable,
+    rebuild,
     same_contents,
     set_contents,
+    structure_of,
 )
 
 if TYPE_CHECKING:
@@ -50,3 +58,47 @@ class Heap:
         self.restore()
         for key, contents in changes.items():
             set_contents(self.before[key][0], contents)
+
+
+Leaf = Callable[[Tensor], Place | None]
+
+
+class Outward:
+    """How values that a graph made are made of the outputs of its call: what can change is given other contents, in place; the rest
+    is made again. `leaf` says where a tensor is among the outputs; None: it stays what it is. What the heap has, the graph did
+    not make. (An object that held `leaf`, a method, would live on in a cycle, and keep tensors.)"""
+
+    def __init__(self, tracer: Tracer, heap: Heap):
+        self.tracer, self.heap = tracer, heap
+        self.puts: list[tuple[Any, Place]] = []
+        self._visited: dict[int, Any] = {}
+
+    def place(self, value: Any, leaf: Leaf) -> Place | None:
+        """How the value is made; None where nothing in it is another one."""
+        if isinstance(value, Tensor):
+            return leaf(value)
+        structure = structure_of(value)
+        own = value if structure.changes else attributes_of(self.tracer, value)
+        if own is not None and own not in self.heap:
+            self.change(own, leaf)
+        if structure.changes:
+            return None
+        parts = list(structure.parts(value))
+        places = [self.place(part, leaf) for part in parts]
+        if structure.rebuild is None or not any(places):
+            return None
+        return lambda outputs: rebuild(value, filled(parts, places, outputs))
+
+    def change(self, container: Any, leaf: Leaf) -> None:
+        """What a container holds is looked at, too; once."""
+        if id(container) in self._visited:
+            return
+        self._visited[id(container)] = container
+        place = placed(contents_of(container), lambda part: self.place(part, leaf))
+        if place is not None:
+            self.puts.append((container, place))
+
+    def put(self, outputs: list) -> None:
+        """Gives the containers their contents."""
+        for container, place in self.puts:
+            set_contents(container, place(outputs))

@@ -3,25 +3,24 @@ that differ, a weak 0-d tensor; structures are joined item by item; whatever els
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.compile.decided.exits import VALUE
+from mindspore.compile.decided.heap import Outward
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.cells import TensorCells
 from mindspore.compile.values.nested import NestedFunction
 from mindspore.compile.values.structure import (
     Place,
     attributes_of,
-    contents_of,
+    gathered,
     is_container,
-    placed,
     rebuild,
-    renewed,
     set_contents,
-    structure_of,
 )
 from mindspore.compile.values.values import (
     NUMBERS,
@@ -37,6 +36,7 @@ from mindspore.compile.values.values import (
     is_weak,
     placeholder,
     same_number,
+    same_type,
     told_apart,
 )
 
@@ -51,7 +51,7 @@ class Join:
         self.partners: tuple[dict, dict] = ({}, {})  # containers that were joined, by id
         self.met: dict[tuple, Place] = {}  # tensors that were joined, by id
         self.sources: list[tuple[Place, tuple]] = []  # places, and the objects their values may be
-        self.visited: dict[Any, Any] = {}  # what `only` has seen
+        self.outward = Outward(self.tracer, fork.heap)
         self.keep: list = []
 
     # ---- both arms have a value ---------------------------------------------------------------------------------------
@@ -66,8 +66,8 @@ class Join:
                 return lambda outputs: a
             return self._scalars(a, b)
         if isinstance(a, tuple) and type(a) is type(b) and len(a) == len(b):
-            places = [self.add(x, y) for x, y in zip(a, b)]
-            return lambda outputs: rebuild(a, [place(outputs) for place in places])
+            items = gathered([self.add(x, y) for x, y in zip(a, b)])
+            return lambda outputs: rebuild(a, items(outputs))
         if self._are_alike(a, b):
             return self._containers(a, b)
         if type(a) is type(b) and not is_container(a) and are_equal(a, b):
@@ -83,11 +83,8 @@ class Join:
         return self.only(a, 0) if has[0] else self.only(b, 1)
 
     def _tensors(self, a: Any, b: Any) -> Place:
-        if isinstance(a, Tensor) and isinstance(b, Tensor):
-            if _core.type_text(a) == _core.type_text(b):
-                return self._one_of(a, b)
-            if not (is_weak(a) or is_weak(b)):
-                return self._choice(a, b)
+        if same_type(a, b):
+            return self._one_of(a, b)
         if is_scalar(a) and is_scalar(b) and are_one_type(a, b):
             return self._scalars(a, b)
         return self._choice(a, b)
@@ -157,14 +154,19 @@ class Join:
         self.keep.append((a, b))
         x, y = self._container(a), self._container(b)
         if isinstance(x, dict):
-            named = {key: self.add(x[key], y[key]) for key in x}
-            return lambda outputs: _filled(a, x, {k: p(outputs) for k, p in named.items()})
-        places = [self.add(p, q) for p, q in zip(x, y)]
-        return lambda outputs: _filled(a, x, [place(outputs) for place in places])
+            contents = gathered({key: self.add(x[key], y[key]) for key in x})
+        else:
+            contents = gathered([self.add(p, q) for p, q in zip(x, y)])
+
+        def filled(outputs: list) -> Any:
+            set_contents(x, contents(outputs))
+            return a
+
+        return filled
 
     # ---- contents of what both arms could change ------------------------------------------------------------------------
-    def contents(self, container: Any, x: Any, y: Any) -> Callable[[list], None]:
-        """Joins what the arms left in one object."""
+    def contents(self, container: Any, x: Any, y: Any) -> Place:
+        """The contents of one object in which the arms left these."""
         if isinstance(container, TensorCells):
             return self._tensor_contents(container, x, y)
         if isinstance(container, dict):
@@ -178,20 +180,17 @@ class Join:
                 f"a list has {len(x)} items after one branch of a condition on a tensor and {len(y)} after the other"
             )
         if isinstance(container, set):
-            return lambda outputs: set_contents(container, x)
-        places = [self.add(p, q) for p, q in zip(x, y)]
-        return lambda outputs: set_contents(container, [place(outputs) for place in places])
+            return lambda outputs: x
+        return gathered([self.add(p, q) for p, q in zip(x, y)])
 
-    def _tensor_contents(self, cells: TensorCells, x: dict, y: dict) -> Callable[[list], None]:
+    def _tensor_contents(self, cells: TensorCells, x: dict, y: dict) -> Place:
         before = self.fork.heap.before[id(cells)][1]
         places = {}
         for key in {**x, **y}:
             start = before.get(key, cells.original(key))
             if self.trace.sees(start):  # else it was made in an arm
                 places[key] = self._value(x.get(key, start), y.get(key, start))
-        return lambda outputs: set_contents(
-            cells, {key: place(outputs) for key, place in places.items()}
-        )
+        return gathered(places)
 
     def _value(self, a: Tensor, b: Tensor) -> Place:
         """What a changed tensor stands for: a value, not an object."""
@@ -199,7 +198,7 @@ class Join:
             return lambda outputs: a
         return self._leaf(lambda: a, lambda: b)
 
-    def _dict_contents(self, container: dict, x: dict, y: dict) -> Callable[[list], None]:
+    def _dict_contents(self, container: dict, x: dict, y: dict) -> Place:
         if _keys(x) != _keys(y) and id(container) not in self.fork.variables:
             raise Unsupported(
                 f"a dict or object has the keys {list(x)} after one branch of a condition on a tensor and {list(y)} "
@@ -213,60 +212,37 @@ class Join:
             a, b = x.get(name, missing), y.get(name, missing)
             has = [name != VALUE or v is not missing for v in (a, b)]
             places[name] = self.either(a, b, has)
-        return lambda outputs: set_contents(
-            container, {name: place(outputs) for name, place in places.items()}
-        )
+        return gathered(places)
 
     # ---- one arm has a value --------------------------------------------------------------------------------------------
     def only(self, value: Any, side: int) -> Place:
         """A value that one arm alone has: its tensors leave the arm, with zeros from the other one."""
-        if isinstance(value, Tensor):
-            if not value.is_symbolic or self.trace.sees(value):
-                return lambda outputs: value
-            if (id(value), side) not in self.met:
-                self.keep.append(value)
-                pair = (lambda: value, lambda: placeholder(self.trace, value))
-                place = self._leaf(*(pair if side == 0 else reversed(pair)))
-                self.met[id(value), side] = self._noted(place, value)
-            return self.met[id(value), side]
-        structure = structure_of(value)
-        if structure.changes:
-            self._only_inside(value, side)
-            return lambda outputs: value
-        parts = list(structure.parts(value))
-        places = [self.only(v, side) for v in parts]
-        own = attributes_of(self.tracer, value)
-        if own is not None:
-            self._only_inside(own, side)
-        if not parts or structure.rebuild is None:
-            return lambda outputs: value
-        return lambda outputs: renewed(value, parts, [place(outputs) for place in places])
+        leaf = functools.partial(self._leaf_of, side)
+        return self.outward.place(value, leaf) or (lambda outputs: value)
 
-    def _only_inside(self, container: Any, side: int) -> None:
-        """Tensors inside of a container that the arm made are replaced there."""
-        if container in self.fork.heap or id(container) in self.visited:
-            return
-        self.visited[id(container)] = None
-        self.keep.append(container)
-        place = placed(contents_of(container), lambda v: self.only(v, side))
-        if place is not None:
-            self.visited[id(container)] = lambda outputs: set_contents(container, place(outputs))
+    def _leaf_of(self, side: int, value: Tensor) -> Place | None:
+        if not value.is_symbolic or self.trace.sees(value):
+            return None
+        if (id(value), side) not in self.met:
+            self.keep.append(value)
+            pair = (lambda: value, lambda: placeholder(self.trace, value))
+            place = self._leaf(*(pair if side == 0 else reversed(pair)))
+            self.met[id(value), side] = self._noted(place, value)
+        return self.met[id(value), side]
 
     def finish(self, outputs: list) -> None:
         """Puts the outputs into the objects that one arm made, and notes which tensors may be one object."""
         if self.sources:
             joined = [(place(outputs), ways) for place, ways in self.sources]
             self.tracer.aliases.note_joined(joined)
-        for put in self.visited.values():
-            if put is not None:
-                put(outputs)
+        self.outward.put(outputs)
 
     # ---- choices ----------------------------------------------------------------------------------------------------
     def _choice(self, a: Any, b: Any) -> Place:
         if not isinstance(a, Choice) and not isinstance(b, Choice):
             index = self.fork.index()
-            first, second = self.only(a, 0), self.only(b, 1)
-            return lambda outputs: Choice(index, [first(outputs), second(outputs)])
+            options = gathered([self.only(a, 0), self.only(b, 1)])
+            return lambda outputs: Choice(index, options(outputs))
         xs = a.options if isinstance(a, Choice) else [a]
         ys = b.options if isinstance(b, Choice) else [b]
         places: list[Place] = []
@@ -284,14 +260,15 @@ class Join:
             to_b[j] = len(places)
             places.append(self.only(ys[j], 1))
         index = self._leaf(lambda: index_among(a, to_a), lambda: index_among(b, to_b))
-        return lambda outputs: Choice(index(outputs), [place(outputs) for place in places])
+        options = gathered(places)
+        return lambda outputs: Choice(index(outputs), options(outputs))
 
     def _fits(self, x: Any, y: Any) -> bool:
         """Whether two options can be one without a Choice inside."""
         if x is y or (isinstance(x, Undefined) and isinstance(y, Undefined)):
             return True
         if isinstance(x, Tensor) and isinstance(y, Tensor):
-            return _core.type_text(x) == _core.type_text(y)
+            return same_type(x, y)
         if is_scalar(x) and is_scalar(y) and is_weak(x) and is_weak(y):
             return dtype_of(x) is dtype_of(y)
         if type(x) is not type(y) or is_container(x) or isinstance(x, Choice):
@@ -307,8 +284,3 @@ class _Plain:
 
 def _keys(values: Any) -> list:
     return [told_apart(v) for v in values]
-
-
-def _filled(value: Any, container: Any, contents: Any) -> Any:
-    set_contents(container, contents)
-    return value

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from mindspore import _core
     from mindspore._core import Tensor
     from mindspore.compile.decided.aliases import Aliases
-    from mindspore.compile.program.errors import Place
+    from mindspore.compile.program.errors import Unsupported
+    from mindspore.compile.program.places import Place
     from mindspore.compile.program.source import Source
     from mindspore.compile.values.guards import Guards
     from mindspore.compile.versions.breaks import Session
@@ -171,6 +172,10 @@ class TracerPart(ABC):
     def instantiate(self, kind: type, args: list, kwargs: dict) -> Any: ...
     @abstractmethod
     def run_call(self, function: Any, args: list, kwargs: dict) -> Any: ...
+    @abstractmethod
+    def run_eagerly(
+        self, reason: Unsupported, function: Callable, args: list, pure: bool = True
+    ) -> Any: ...
     @abstractmethod
     def item_at(self, items: Any, index: Tensor) -> Any: ...
     @abstractmethod

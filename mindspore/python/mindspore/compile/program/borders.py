@@ -94,11 +94,7 @@ def read(owner: Any, name: str) -> Any:
 
 def is_true(value: Any) -> bool:
     """`bool(value)`."""
-    try:
-        return bool(value)
-    except Exception as error:
-        _mark(error, True)
-        raise
+    return plainly(bool, (value,), {})
 
 
 def each(items: Iterable) -> Iterator:
@@ -121,8 +117,4 @@ def _guarded(iterator: Iterator) -> Iterator:
 
 def listed(items: Iterable) -> list:
     """`list(items)`."""
-    try:
-        return list(items)
-    except Exception as error:
-        _mark(error, True)
-        raise
+    return plainly(list, (items,), {})

@@ -23,22 +23,6 @@ from mindspore.compile.program.places import (
 )
 from mindspore.compile.program.remedies import operands_of, remedy
 
-__all__ = [
-    "Inseparable",
-    "RunsEagerly",
-    "Unsupported",
-    "calling_place",
-    "frame_place",
-    "is_located",
-    "is_ours",
-    "locate",
-    "located_as",
-    "note_expression",
-    "plain",
-    "refusal",
-    "too_late",
-]
-
 
 class Unsupported(TypeError):
     """Python that a compiled function cannot contain, where it stands. The call runs eagerly instead, unless that is forbidden;
@@ -69,7 +53,7 @@ def note_expression(error: BaseException, frame: Any, node: Any) -> None:
             pass  # a class with slots: the statement is shown instead
 
 
-def frame_place(frame: Any, error: BaseException | None = None) -> Place:
+def call_place(frame: Any, error: BaseException | None = None) -> Place:
     """Where a call under compilation stands, or where in it an error came from."""
     node, look = frame.node, frame
     failed, expression = getattr(error, "_ms_expression", (None, None))

@@ -115,6 +115,13 @@ def placed(contents: Any, place: Callable[[Any], Place | None]) -> Place | None:
     return lambda outputs: dict(zip(contents, filled(contents.values(), places, outputs)))
 
 
+def gathered(places: dict | list) -> Place:
+    """The contents whose values have these places, as one place."""
+    if isinstance(places, dict):
+        return lambda outputs: {key: place(outputs) for key, place in places.items()}
+    return lambda outputs: [place(outputs) for place in places]
+
+
 def filled(values: Any, places: list[Place | None], outputs: list) -> list:
     """The values, with those of the outputs that have a place among them."""
     return [v if place is None else place(outputs) for v, place in zip(values, places)]
@@ -183,23 +190,7 @@ def nodes(value: Any) -> Iterator:
 
 def leaves_of(value: Any) -> list:
     """The tensors of a value, left to right."""
-    found: list = []
-    _add_leaves(value, found, ())
-    return found
-
-
-def _add_leaves(value: Any, found: list, around: tuple) -> None:
-    if isinstance(value, Tensor):
-        found.append(value)
-        return
-    structure = structure_of(value)
-    if structure.is_data:
-        if structure.changes:
-            if id(value) in around:
-                return
-            around = (*around, id(value))
-        for part in structure.parts(value):
-            _add_leaves(part, found, around)
+    return [part for part in nodes(value) if isinstance(part, Tensor)]
 
 
 def replace_leaves(

@@ -127,6 +127,13 @@ def are_equal(a: Any, b: Any) -> bool:
     return type(a) in _PLAIN and bool(a == b)
 
 
+def same_type(a: Any, b: Any) -> bool:
+    """Whether two values are tensors of one type."""
+    if not (isinstance(a, Tensor) and isinstance(b, Tensor)):
+        return False
+    return _core.type_text(a) == _core.type_text(b)
+
+
 def type_text(value: Any) -> str:
     """A value in messages: `Float32[2, 3]`, `None`, `3`, `list`."""
     if isinstance(value, Tensor):

@@ -18,16 +18,10 @@ from mindspore.common._tree import all_leaves, rebuild
 from mindspore.compile.decided.given import Given
 from mindspore.compile.program import deep
 from mindspore.compile.program.borders import of_compiler
-from mindspore.compile.program.errors import (
-    Inseparable,
-    Unsupported,
-    calling_place,
-    locate,
-    plain,
-    too_late,
-)
+from mindspore.compile.program.errors import Inseparable, Unsupported, locate, plain, too_late
 from mindspore.compile.program.failures import is_of_program
 from mindspore.compile.program.marks import original_of
+from mindspore.compile.program.places import calling_place
 from mindspore.compile.values.guards import OBSERVED
 from mindspore.compile.values.numbers import NumberDecides, NumberInput, as_tensor, holds_number
 from mindspore.compile.values.values import require_plain

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any, TypeGuard
 
 from mindspore._core import DType
-from mindspore.compile.program.errors import RunsEagerly, Unsupported, calling_place, locate
-from mindspore.compile.program.places import user_frame
+from mindspore.compile.program.errors import RunsEagerly, Unsupported, locate
+from mindspore.compile.program.places import calling_place, user_frame
 from mindspore.compile.values import guards
 from mindspore.compile.versions.entries import Version
 from mindspore.compile.versions.signature import argument_names

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
-from mindspore.common._tree import flatten, rebuild
+from mindspore.common._tree import flatten, rebuild, refill
 from mindspore.compile.decided.given import Given, containers_of
 from mindspore.compile.program.borders import serves
 from mindspore.compile.program.errors import Unsupported
@@ -197,8 +197,7 @@ def _value_of(graph: FunctionGraph, results: list, arguments: dict) -> tuple[Any
         at += not number
     for k, parameter in enumerate(step.updated):
         step.outputs.append(Output(len(step.results) + k, -1, parameter.dtype))
-    items = iter(placed)
-    return rebuild(graph.value, lambda _: next(items)), step
+    return refill(graph.value, placed), step
 
 
 class Output(NamedTuple):

@@ -7,8 +7,9 @@ import copy
 import types
 from typing import Any, NoReturn
 
-from mindspore.compile.program.errors import Unsupported, calling_place, located_as
+from mindspore.compile.program.errors import Unsupported, located_as
 from mindspore.compile.program.marks import is_raised
+from mindspore.compile.program.places import calling_place
 
 # What may not come again, although nothing changed that a program reads.
 _OF_THE_MOMENT = (ImportError, OSError, MemoryError, RecursionError)

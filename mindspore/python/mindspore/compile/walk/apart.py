@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from mindspore._core import Tensor
-from mindspore.common._tree import flatten, rebuild
+from mindspore.common._tree import flatten, refill
 from mindspore.compile.values.cells import refuse_changes
 from mindspore.compile.values.values import require_plain
 from mindspore.compile.walk.leaving import Leaving
@@ -89,5 +89,4 @@ class Apart:
 
     def rebuilt(self, results: list) -> Any:
         """The value from the results of a call."""
-        items = iter(results)
-        return rebuild(self.value, lambda _: next(items))
+        return refill(self.value, results)

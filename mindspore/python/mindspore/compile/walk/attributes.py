@@ -60,10 +60,7 @@ class Attributes(TracerPart):
             return type(sample_of(owner))
         if isinstance(owner, Tensor) and _core.is_weak(owner):
             with program_operation:
-                value = attribute_of(owner, name)
-            self.made.add(id(value))
-            self.keep.append(value)
-            return value
+                return self.whole.note_made(attribute_of(owner, name))
         instance = getattr(owner, "__dict__", None)
         if isinstance(owner, (Tensor, str, tuple, list, dict, set, int, float, NestedFunction)):
             ours = isinstance(owner, (Tensor, NestedFunction)) or id(owner) in self.made

@@ -170,10 +170,9 @@ class Calls(PlainCalls):
         except NoSource as reason:
             return self._run_without_source(function, args, kwargs, str(reason))
         if isinstance(source.node, ast.AsyncFunctionDef):
-            refusal = Unsupported(f"'{function.__name__}' is a coroutine, which cannot be compiled")
-            if self.session is None:
-                raise refusal
-            return self.session.call(refusal, function, args, kwargs, False)
+            reason = Unsupported(f"'{function.__name__}' is a coroutine, which cannot be compiled")
+            coroutine = functools.partial(function, **kwargs)
+            return self.run_eagerly(reason, coroutine, args, pure=False)
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
         frame = Frame(self.whole, source, function.__globals__, cells)
         frame.env = bind_arguments(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mindspore import ops
 from mindspore._core import Tensor
-from mindspore.common._tree import flatten, rebuild
+from mindspore.common._tree import flatten, rebuild, refill
 from mindspore.compile.program.borders import plainly, program_operation, serves
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.walk.apart import Apart
@@ -29,8 +29,7 @@ class Traced(Apart):
         self.inputs = [tracer.trace.constant(t) for t in flatten(args)]
 
         def call_with(inner: list) -> Any:
-            items = iter(inner)
-            return plainly(call, rebuild(args, lambda _: next(items)), {})
+            return plainly(call, refill(args, inner), {})
 
         super().__init__(
             tracer, name, f"'{name}', which has a gradient of its own,", call_with, self.inputs
@@ -46,9 +45,11 @@ class Traced(Apart):
 
     def tangents(self, given: list) -> Any:
         """The tangents of the value, in its structure."""
-        items = iter(given)
-        of = iter([next(items) if has_tangent(r) else _custom.zeros_like(r) for r in self.leaves])
-        return rebuild(self.value, lambda _: next(of))
+        of = iter(given)
+        return refill(
+            self.value,
+            (next(of) if has_tangent(r) else _custom.zeros_like(r) for r in self.leaves),
+        )
 
 
 def _backward(tracer: Tracer, graph: Any, make: Callable) -> Any:
@@ -88,10 +89,8 @@ def custom_in_trace(
     traced = Traced(tracer, name, lambda *inner: forward(*inner[: len(args)]), everything)
 
     def make(inputs: list, results: list, tangents: list) -> list:
-        items, outs = iter(inputs), iter(results)
-        arguments = rebuild(everything, lambda _: next(items))[: len(args)]
-        out = rebuild(traced.value, lambda _: next(outs))
-        dout = traced.tangents(tangents)
+        arguments = refill(everything, inputs)[: len(args)]
+        out, dout = refill(traced.value, results), traced.tangents(tangents)
         with program_operation:
             found = backward(*arguments, out, dout)
             given = _custom.match_gradients(name, found, arguments, parameters)
@@ -153,8 +152,7 @@ def hooked_in_trace(
     xs, slots = custom_in_trace(name, enter, at_inputs, tuple(traced.inputs), [])
     value = traced.place(trace.call(trace.partial(traced.graph), list(xs)))
     ys = custom_in_trace(name, lambda *rest: rest[:-1], at_outputs, (*flatten(value), slots), [])
-    left = iter(ys)
-    return rebuild(value, lambda _: next(left))
+    return refill(value, ys)
 
 
 @serves
@@ -243,14 +241,11 @@ def host_call_in_trace(name: str, function: Callable, args: tuple, types: list |
             "infer_dtype"
         )
 
-    def run(*values: Tensor) -> list:
-        items = iter(values)
-        return function(*rebuild(args, lambda t: next(items) if tracer_knows(t) else t))
-
     places = {id(t) for t in traced}
 
-    def tracer_knows(t: Tensor) -> bool:
-        return id(t) in places
+    def run(*values: Tensor) -> list:
+        items = iter(values)
+        return function(*rebuild(args, lambda t: next(items) if id(t) in places else t))
 
     tracer.acts = True
     return tracer.trace.host_call(run, traced, types)

@@ -20,7 +20,7 @@ from mindspore.compile.walk.expressions import Expressions
 from mindspore.compile.walk.generators import Yields
 from mindspore.compile.walk.handlers import Handlers
 from mindspore.compile.walk.logic import Logic
-from mindspore.compile.walk.matching import Matching
+from mindspore.compile.walk.matching import Matching, shares_of
 from mindspore.compile.walk.statements import Statements
 
 if TYPE_CHECKING:
@@ -166,31 +166,15 @@ class Frame(Expressions, Logic, Statements, Flow, Handlers, Matching, Yields):
             )
 
     def _unpack(self, target: ast.Tuple | ast.List, value: Any) -> None:
-        items = listed(self.tracer.iterate(value))
-        stars = [i for i, t in enumerate(target.elts) if isinstance(t, ast.Starred)]
-        if not stars:
-            if len(items) != len(target.elts):
-                raise of_program(
-                    ValueError(
-                        f"{len(target.elts)} values are expected to unpack, but got {len(items)}"
-                    )
-                )
-            for t, item in zip(target.elts, items):
-                self.assign(t, item)
-            return
-        at, after = stars[0], len(target.elts) - stars[0] - 1
-        star: Any = target.elts[at]
-        if len(items) < at + after:
-            raise of_program(
-                ValueError(
-                    f"at least {at + after} values are expected to unpack, but got {len(items)}"
-                )
-            )
-        for t, item in zip(target.elts[:at], items):
-            self.assign(t, item)
-        self.assign(star.value, items[at : len(items) - after])
-        for t, item in zip(target.elts[at + 1 :], items[len(items) - after :]):
-            self.assign(t, item)
+        items, targets = listed(self.tracer.iterate(value)), target.elts
+        shares = shares_of(items, targets, ast.Starred)
+        if shares is None:
+            star = any(isinstance(t, ast.Starred) for t in targets)
+            least = f"at least {len(targets) - 1}" if star else f"{len(targets)}"
+            text = f"{least} values are expected to unpack, but got {len(items)}"
+            raise of_program(ValueError(text))
+        for t, item in zip(targets, shares):
+            self.assign(t.value if isinstance(t, ast.Starred) else t, item)
 
     def _set_item(self, target: ast.Subscript, value: Any) -> None:
         owner = self.eval(target.value)

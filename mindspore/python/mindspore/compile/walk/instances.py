@@ -37,9 +37,10 @@ class Instances(TracerPart):
             raise Unsupported(f"the class of '{kind.__name__}' makes its objects in its own way")
         if _is_made_by_program(kind) and not has_host((args, kwargs)):
             return self._make(kind, args, kwargs)
-        return self._note_made(self.run_call(kind, args, kwargs))
+        return self.note_made(self.run_call(kind, args, kwargs))
 
-    def _note_made(self, made: Any) -> Any:
+    def note_made(self, made: Any) -> Any:
+        """The program made an object that nobody else has; the object."""
         if not isinstance(made, (Tensor, str, int, float)):
             self.made.add(id(made))
             self.keep.append(made)
@@ -76,11 +77,11 @@ class Instances(TracerPart):
     def _new(self, kind: type, args: list, kwargs: dict) -> Any:
         new = self.get_attribute(kind, "__new__")
         if is_of_program(new):
-            return self._note_made(self.call(new, [kind, *args], kwargs, None))
+            return self.note_made(self.call(new, [kind, *args], kwargs, None))
         with program_operation:
-            if new is object.__new__:
-                return self._note_made(new(kind))
-            return self._note_made(new(kind, *args, **kwargs))
+            return self.note_made(
+                new(kind) if new is object.__new__ else new(kind, *args, **kwargs)
+            )
 
     def _set_fields(self, kind: type, made: Any, args: list, kwargs: dict) -> None:
         """A data class: Python wrote its `__init__`, which runs as it is, but for what the program put into it."""

@@ -7,20 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from mindspore import _core
 from mindspore._core import Tensor
-from mindspore.compile.decided.heap import Heap
+from mindspore.compile.decided.heap import Heap, Outward
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.cells import TensorCells
-from mindspore.compile.values.structure import (
-    Place,
-    attributes_of,
-    contents_of,
-    filled,
-    nodes,
-    placed,
-    rebuild,
-    set_contents,
-    structure_of,
-)
+from mindspore.compile.values.structure import Place, nodes, structure_of
 
 if TYPE_CHECKING:
     from mindspore.compile.walk.tracer import Tracer
@@ -32,18 +22,20 @@ class Leaving:
     def __init__(self, tracer: Tracer, what: str):
         self.tracer, self.what = tracer, what
         self.heap = Heap(tracer, [frame for frame, _ in tracer.places])
+        self.outward = Outward(tracer, self.heap)
         self.graph: Any = None
         self.leaves: list[Tensor] = []
         self.tensors: list[Tensor] = []  # outputs beside the leaves
-        self._puts: list[tuple[Any, Place]] = []
-        self._visited: set[int] = set()
 
     def end(self, graph: Any, leaves: list[Tensor], value: Any = None) -> list[Tensor]:
         """Called at the end of the graph: what it must return beside its leaves, the tensors that structures of `value` hold."""
         self.graph, self.leaves = graph, leaves
-        for key, contents in self.changes().items():
-            self._container(self.heap.before[key][0], contents)
-        self._objects(value)
+        for key in self.changes():
+            self.outward.change(self.heap.before[key][0], self._tensor)
+        # What hides in objects, deques and the like that a value holds was made inside, and goes on outside.
+        for part in nodes(value):
+            if not (isinstance(part, Tensor) or structure_of(part).is_data):
+                self.outward.place(part, self._tensor)
         return self.tensors
 
     def refuse(self, graph: Any) -> None:
@@ -53,7 +45,7 @@ class Leaving:
 
     def refuse_tensors(self) -> None:
         """After the end: refuses a function that leaves tensors of its graph around it."""
-        if self.tensors or self._puts:
+        if self.tensors or self.outward.puts:
             raise Unsupported(
                 f"{self.what} puts a tensor into a list, dict, object or variable outside of it"
             )
@@ -78,42 +70,7 @@ class Leaving:
 
     def put(self, returned: list[Tensor], rest: list[Tensor]) -> None:
         """Puts the outputs of the graph, those of the leaves and the others, where tensors of the graph were left."""
-        outputs = [*returned, *rest]
-        for container, place in self._puts:
-            set_contents(container, place(outputs))
-
-    # ---- finding what leaves ------------------------------------------------------------------------------------------
-    def _objects(self, value: Any) -> None:
-        """What hides in objects, deques and the like that a value holds: they were made inside, and go on outside."""
-        for part in nodes(value):
-            if not (isinstance(part, Tensor) or structure_of(part).is_data):
-                self._leaves(part)
-
-    def _container(self, container: Any, contents: Any) -> None:
-        if id(container) in self._visited:
-            return
-        self._visited.add(id(container))
-        place = placed(contents, self._leaves)
-        if place is not None:
-            self._puts.append((container, place))
-
-    def _leaves(self, value: Any) -> Place | None:
-        """How a value is made of the outputs; None where nothing in it is to be replaced."""
-        if isinstance(value, Tensor):
-            return self._tensor(value)
-        structure = structure_of(value)
-        if structure.changes:
-            if id(value) not in self.heap.before:
-                self._container(value, contents_of(value))
-            return None
-        own = attributes_of(self.tracer, value)
-        if own is not None:
-            self._leaves(own)
-        parts = list(structure.parts(value))
-        places = [self._leaves(v) for v in parts]
-        if not any(places):
-            return None
-        return lambda outputs: rebuild(value, filled(parts, places, outputs))
+        self.outward.put([*returned, *rest])
 
     def _tensor(self, value: Tensor) -> Place | None:
         if not value.is_symbolic or not self.tracer.trace.made_in(self.graph, value):

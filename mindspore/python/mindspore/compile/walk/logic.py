@@ -12,7 +12,7 @@ from mindspore._core import Tensor
 from mindspore.compile.decided.parts import FramePart
 from mindspore.compile.program.borders import is_true
 from mindspore.compile.program.errors import Unsupported
-from mindspore.compile.values.values import Choice, Undefined, pick
+from mindspore.compile.values.values import Choice, Undefined, pick, same_type
 from mindspore.compile.walk.purity import only_computes
 
 # What may be evaluated although Python would not: it neither fails nor has effects.
@@ -170,7 +170,7 @@ class Logic(FramePart):
             self.at(node)
             if other is value:
                 return value
-            if isinstance(other, Tensor) and _core.type_text(other) == _core.type_text(value):
+            if same_type(other, value):
                 if value.dtype is _core.bool and value.shape == ():
                     result = self._combine(value, other, conjunction)
                 else:

@@ -31,6 +31,16 @@ class Found:
         self.names: dict[str, Any] = {}
 
 
+def shares_of(items: list, parts: Sequence[ast.AST], star: type[ast.AST]) -> list | None:
+    """What each of the targets or patterns gets: one item, a `star` the list of those that the others leave; None where that
+    does not come out."""
+    at = next((i for i, part in enumerate(parts) if isinstance(part, star)), None)
+    if at is not None and len(items) >= len(parts) - 1:
+        end = len(items) - (len(parts) - at - 1)
+        items = [*items[:at], items[at:end], *items[end:]]
+    return items if len(items) == len(parts) else None
+
+
 class Matching(FramePart):
     """Mixin of Frame."""
 
@@ -112,23 +122,15 @@ class Matching(FramePart):
     def _fit_MatchSequence(self, pattern: ast.MatchSequence, subject: Any, found: Found) -> None:
         if not isinstance(subject, Sequence) or isinstance(subject, (str, bytes, bytearray)):
             raise _Fails
-        items, parts = listed(self.tracer.iterate(subject)), pattern.patterns
-        star = next((i for i, p in enumerate(parts) if isinstance(p, ast.MatchStar)), None)
-        if star is None:
-            if len(items) != len(parts):
-                raise _Fails
-            pairs = list(zip(parts, items))
-        else:
-            after = len(parts) - star - 1
-            if len(items) < star + after:
-                raise _Fails
-            end = len(items) - after
-            pairs = list(zip(parts[:star], items)) + list(zip(parts[star + 1 :], items[end:]))
-            name = parts[star].name  # type: ignore[attr-defined]
-            if name is not None:
-                found.names[name] = items[star:end]
-        for part, item in pairs:
+        shares = shares_of(listed(self.tracer.iterate(subject)), pattern.patterns, ast.MatchStar)
+        if shares is None:
+            raise _Fails
+        for part, item in zip(pattern.patterns, shares):
             self._fit(part, item, found)
+
+    def _fit_MatchStar(self, pattern: ast.MatchStar, subject: list, found: Found) -> None:
+        if pattern.name is not None:
+            found.names[pattern.name] = subject
 
     def _fit_MatchMapping(self, pattern: ast.MatchMapping, subject: Any, found: Found) -> None:
         if not isinstance(subject, Mapping):

@@ -51,8 +51,7 @@ class PlainCalls(TracerPart):
                 self.check_iterator(value)
         result = self.with_numbers(args, kwargs, lambda a, k: self._run_between(function, a, k))
         if Does.COPIES in foreign.does(function) and hasattr(result, "__dict__"):
-            self.made.add(id(result))
-            self.keep.append(result)
+            self.whole.note_made(result)
         if _is_of_package(function) and not holds((args, kwargs), lambda v: isinstance(v, Tensor)):
             if type(result) is Tensor and not result.is_symbolic:
                 self.whole.cells.note_made(result)

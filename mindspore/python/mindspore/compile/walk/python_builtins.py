@@ -17,7 +17,7 @@ from mindspore.compile.values import effects
 from mindspore.compile.values.host_values import HostValue
 from mindspore.compile.values.ranges import TracedRange
 from mindspore.compile.values.stand_ins import sample_of
-from mindspore.compile.values.values import pick
+from mindspore.compile.values.values import pick, same_type
 from mindspore.compile.walk.generators import Rows, lazily, rows_of, zipped
 from mindspore.ops._custom import FLOATS
 
@@ -144,10 +144,9 @@ def _better(tracer: Tracer, better: Callable, old: tuple, new: tuple) -> tuple:
     if not tracer.is_undecided(wins):
         return new if is_true(wins) else old
     wins = tracer.truth(wins)
-    if all(isinstance(v, Tensor) for v in (*old, *new)):
-        if all(_core.type_text(a) == _core.type_text(b) for a, b in zip(old, new)):
-            chosen = [tracer.aliases.note(pick(wins, b, a), (a, b)) for a, b in zip(old, new)]
-            return chosen[0], chosen[1]
+    if all(map(same_type, old, new)):
+        chosen = [tracer.aliases.note(pick(wins, b, a), (a, b)) for a, b in zip(old, new)]
+        return chosen[0], chosen[1]
     frame = tracer.places[-1][0]
     return frame.choose(wins, lambda: new, lambda: old)
 

@@ -107,15 +107,13 @@ class Subscripts(TracerPart):
 
     def _updated(self, owner: Tensor, key: Any, value: Any) -> Tensor:
         """A tensor with some of its elements replaced, between two graphs where a value came out of the first."""
-        if self.session is not None and has_host((key, value)):
-            return self.session.call(decides(), index_update, [owner, key, value], {}, True)
+        if has_host((key, value)):
+            return self.run_eagerly(decides(), index_update, [owner, key, value])
         try:
             with program_operation:
                 return index_update(owner, key, value)
         except Unsupported as reason:  # a mask or a bound: where the values go depends on values
-            if self.session is None:
-                raise
-            return self.session.call(reason, index_update, [owner, key, value], {}, True)
+            return self.run_eagerly(reason, index_update, [owner, key, value])
 
     def get_item(self, owner: Any, key: Any) -> Any:
         """`owner[key]`."""
@@ -152,9 +150,9 @@ class Subscripts(TracerPart):
         try:
             item = owner[key]
         except Unsupported as reason:  # a mask, a bound: the size of the result depends on values
-            if self.session is None or not isinstance(owner, Tensor):
+            if not isinstance(owner, Tensor):
                 raise
-            return self.session.call(reason, operator.getitem, [owner, key], {}, True)
+            return self.run_eagerly(reason, operator.getitem, [owner, key])
         except Exception as error:
             of_program(error)
             raise

@@ -23,12 +23,8 @@ from mindspore.compile.program.borders import (
     of_program,
     program_operation,
 )
-from mindspore.compile.program.errors import (
-    Place,
-    Unsupported,
-    calling_place,
-    frame_place,
-)
+from mindspore.compile.program.errors import Unsupported, call_place
+from mindspore.compile.program.places import Place, calling_place
 from mindspore.compile.values import guards as facts
 from mindspore.compile.values.cells import TensorCells
 from mindspore.compile.values.effects import is_text_of, text_of
@@ -139,6 +135,14 @@ class Tracer(
         assert self.session is not None
         return self.session
 
+    def run_eagerly(
+        self, reason: Unsupported, function: Callable, args: list, pure: bool = True
+    ) -> Any:
+        """A call of what cannot be compiled, for this reason, which is raised where no line may run eagerly."""
+        if self.session is None:
+            raise reason
+        return self.session.call(reason, function, args, {}, pure)
+
     # ---- places -----------------------------------------------------------------------------------------------------
     def mark(self, frame: Frame, node: Any) -> None:
         """What is emitted from here on stands at `node`."""
@@ -164,7 +168,7 @@ class Tracer(
     def error_places(self, error: BaseException | None = None) -> list[Place]:
         """The place of each call under way, innermost first, and the call into this package."""
         frames = [f for f, _ in reversed(self.places) if f.node is not None]
-        return [frame_place(f, error) for f in frames] + calling_place()
+        return [call_place(f, error) for f in frames] + calling_place()
 
     # ---- what is traced ---------------------------------------------------------------------------------------------
     def is_traced(self, value: Any) -> bool:
@@ -255,10 +259,8 @@ class Tracer(
             self.guards.children(value._cells)
         if isinstance(value, TracedRange):
             reason = Unsupported("a range with a tensor bound can only be looped over by 'for'")
-            if self.session is None:
-                raise reason
             bounds = [value.start, value.stop, value.step]
-            return self.session.call(reason, lambda *b: list(range(*map(int, b))), bounds, {}, True)
+            return self.run_eagerly(reason, lambda *b: list(range(*map(int, b))), bounds)
         if isinstance(value, Iterator):
             self.check_iterator(value)
         elif type(value) not in _BUILT_IN:
@@ -291,16 +293,16 @@ class Tracer(
         try:
             return operation(a, b)
         except Unsupported as reason:
-            if self.session is None:
-                raise
-            return self.session.call(reason, operation, [a, b], {}, True)
+            return self.run_eagerly(reason, operation, [a, b])
         except TypeError as error:
             x, y = self.as_choice(a), self.as_choice(b)
             if x is a and y is b:
                 if not is_unknown((a, b)):
                     of_program(error)
                     raise
-                return self._operate_later(operation, a, b)
+                # An operator of numbers and strings, which the tensors that stand for them have not.
+                reason = needs_value(f"the operator '{operation.__name__}'")
+                return self.run_eagerly(reason, operation, [a, b])
             return self.operate(operation, x, y)
         except Exception as error:
             of_program(error)
@@ -315,13 +317,6 @@ class Tracer(
             self.require(ops.not_equal(b, 0), error)
         elif b == 0:
             raise of_program(error)
-
-    def _operate_later(self, operation: Callable, a: Any, b: Any) -> Any:
-        """An operator that numbers and strings have, and the tensors that stand for them have not."""
-        reason = needs_value(f"the operator '{operation.__name__}'")
-        if self.session is None:
-            raise reason
-        return self.session.call(reason, operation, [a, b], {}, True)
 
 
 _DIVISIONS = frozenset({operator.truediv, operator.floordiv, operator.mod})
