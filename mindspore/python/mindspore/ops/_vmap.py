@@ -74,8 +74,8 @@ def over_items(
     value, leaves = _late.compiler.vmap_in_trace(
         lambda xs: call(xs), moved, batched, size, differs, list(members)
     )
-    moved = (x if a in (0, None) else ops.moveaxis(x, 0, a % x.ndim) for x, a in zip(leaves, out))
-    return refill(value, moved)
+    items = (x if a in (0, None) else ops.moveaxis(x, 0, a % x.ndim) for x, a in zip(leaves, out))
+    return refill(value, items)
 
 
 def _by_items(

@@ -29,7 +29,7 @@ from mindspore.compile.values.values import (
 
 
 class Choices(TracerPart):
-    """Mixin of Tracer."""
+    """A storey of Tracer."""
 
     facts: list[tuple[Any, frozenset]]  # (index, what it may be) on the way being traced
     decided: dict[Any, tuple[list, list]]  # condition -> the facts where it holds, and does not

@@ -40,10 +40,15 @@ def _is_mixed(exit_: Any) -> bool:
 
 
 class Flow(FramePart):
-    """Mixin of Frame. Items ("arm", ends) and ("loop",) on the stack are barriers: what lies below belongs to a graph outside.
+    """A storey of Frame. Items ("arm", ends) and ("loop",) on the stack are barriers: what lies below belongs to a graph outside.
     An exit that reaches a barrier is noted in `self.exit`. `ends`: the function ends where the arm does."""
 
     exit: Any = None
+
+    def push(self, statements: list[ast.stmt]) -> None:
+        """These statements are run next."""
+        if statements:
+            self.stack.append(("block", statements, 0))
 
     # ---- branches -----------------------------------------------------------------------------------------------------
     def tensor_if(self, node: ast.If, test: Any) -> Any:
@@ -69,18 +74,10 @@ class Flow(FramePart):
             self.push(node.body if taken else node.orelse)
             return None
 
-    def choose_expression(self, node: ast.IfExp, test: Any) -> Any:
-        """`a if tensor else b`."""
-        return self.choose(test, lambda: self.eval(node.body), lambda: self.eval(node.orelse))
-
     def choose(self, test: Any, first: Callable[[], Any], second: Callable[[], Any]) -> Any:
         """The value of one of two expressions."""
         fork = Fork(self.tracer, self.whole, self.tracer.truth(test))
         return fork.join([fork.arm(0, first), fork.arm(1, second)])
-
-    def tensor_assert(self, test: Any, fail: Callable[[], None]) -> None:
-        """`assert tensor`."""
-        self.choose(test, lambda: None, fail)
 
     def _arm(self, statements: list[ast.stmt]) -> Any:
         """Runs an arm's own statements; how they were left."""

@@ -19,9 +19,9 @@ from mindspore.compile.decided.carried import (
     require_apart,
     widen,
 )
+from mindspore.compile.decided.choices import Choices
 from mindspore.compile.decided.fork import NeverEnds
 from mindspore.compile.decided.heap import Heap
-from mindspore.compile.decided.parts import TracerPart
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.structure import children, leaves_of, replace_leaves, shares
 from mindspore.compile.values.values import (
@@ -49,8 +49,8 @@ class Call:
         self.arguments = dict(frame.env)
 
 
-class Recursion(TracerPart):
-    """Mixin of Tracer. `calls`: those under way, outermost first."""
+class Recursion(Choices):
+    """A storey of Tracer. `calls`: those under way, outermost first."""
 
     calls: list[Call]
     unrolled: set[int]  # functions whose numbers cannot become tensors, by id of the node

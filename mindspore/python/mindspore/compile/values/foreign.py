@@ -132,6 +132,18 @@ _SAYING = frozenset(
 )
 
 
+_OURS = "mindspore."
+# Of this package, too, what reads settings that users may change between calls.
+_PARSED = (
+    "mindspore.nn",
+    "mindspore.experimental",
+    "mindspore.mint.optim",
+    "mindspore.boost",
+    "mindspore.model_zoo",
+    "mindspore.train.amp",
+)
+
+
 # ---- what is asked
 def module_of(function: Any) -> str:
     """The module of a callable, or of what it is a method of."""
@@ -160,6 +172,26 @@ def speaks(function: Any) -> bool:
 def is_standard(function: types.FunctionType) -> bool:
     """Functions of Python's own modules, and NumPy's, run as they are."""
     return Does.RUNS in module_does(function.__module__ or "")
+
+
+def is_library(function: Any) -> bool:
+    """Functions of this package run as they are; cells and users' functions are parsed."""
+    module = getattr(function, "__module__", None) or ""
+    return module.startswith(_OURS) and not (
+        module.startswith(_PARSED) or getattr(function, "_ms_parsed", False)
+    )
+
+
+def is_of_program(function: Any) -> bool:
+    """Whether a user wrote a function, and neither Python nor a library."""
+    plain = isinstance(function, types.FunctionType)
+    return plain and not (is_library(function) or is_standard(function))
+
+
+def is_of_cells(function: Any) -> bool:
+    """Methods that all cells have run as they are, too."""
+    of_cells = (getattr(function, "__module__", None) or "").startswith("mindspore.nn.cell")
+    return of_cells and not getattr(function, "_ms_parsed", False)
 
 
 def looks_at_frames(function: Any, args: Any) -> bool:
@@ -219,7 +251,6 @@ def changes_nothing(function: Any) -> bool:
 
 # ---- compositions of ops
 _COMPOSITIONS = "mindspore.ops.function."
-_OURS = "mindspore."
 _WRITING = (vars(Tensor)["_write"],)
 _STATE = "mindspore.common.seed"  # of the host's random numbers
 
@@ -256,7 +287,7 @@ def _ops_of(function: Any) -> frozenset | None:
                 return None
             if isinstance(meant, _core.OpFunction):
                 found.add(meant)
-            elif callable(meant) and module.startswith("mindspore."):
+            elif callable(meant) and module.startswith(_OURS):
                 pending.append(_key(meant))
     return frozenset(found)
 

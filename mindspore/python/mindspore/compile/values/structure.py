@@ -189,8 +189,24 @@ def nodes(value: Any) -> Iterator:
 
 
 def leaves_of(value: Any) -> list:
-    """The tensors of a value, left to right."""
-    return [part for part in nodes(value) if isinstance(part, Tensor)]
+    """The tensors of a value, left to right; each as often as it is there, as `replace_leaves` meets them."""
+    found: list = []
+    _add_leaves(value, found, ())
+    return found
+
+
+def _add_leaves(value: Any, found: list, around: tuple) -> None:
+    if isinstance(value, Tensor):
+        found.append(value)
+        return
+    structure = structure_of(value)
+    if structure.is_data:
+        if structure.changes:
+            if id(value) in around:
+                return
+            around = (*around, id(value))
+        for part in structure.parts(value):
+            _add_leaves(part, found, around)
 
 
 def replace_leaves(

@@ -69,9 +69,9 @@ def index_among(value: Any, places: list) -> Tensor:
     return ops.gather(Tensor(places, _core.int32), value.index, 0)
 
 
-def is_tensor(value: Any) -> bool:
-    """A Tensor or Parameter, concrete or symbolic."""
-    return isinstance(value, Tensor)
+def is_symbolic(value: Any) -> bool:
+    """A tensor that is known only at run time."""
+    return isinstance(value, Tensor) and value.is_symbolic
 
 
 def pick(condition: Any, value: Any, other: Any) -> Any:

@@ -9,19 +9,19 @@ from typing import Any
 from mindspore import _core, ops
 from mindspore._core import Tensor
 from mindspore.common import _late
-from mindspore.compile.decided.parts import TracerPart
 from mindspore.compile.program.borders import program_operation, read
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values import guards as facts
 from mindspore.compile.values.compilable import changes_parameters
+from mindspore.compile.values.foreign import is_library, is_of_program
 from mindspore.compile.values.host_values import HostValue
 from mindspore.compile.values.nested import NestedFunction
 from mindspore.compile.values.stand_ins import attribute_of, sample_of
 from mindspore.compile.values.values import Choice
-from mindspore.compile.walk.calls import is_library
+from mindspore.compile.walk.subscripts import Subscripts
 
 
-class Attributes(TracerPart):
+class Attributes(Subscripts):
     """Reading and writing them."""
 
     def get_attribute(self, owner: Any, name: str) -> Any:
@@ -60,7 +60,7 @@ class Attributes(TracerPart):
             return type(sample_of(owner))
         if isinstance(owner, Tensor) and _core.is_weak(owner):
             with program_operation:
-                return self.whole.note_made(attribute_of(owner, name))
+                return self.note_made(attribute_of(owner, name))
         instance = getattr(owner, "__dict__", None)
         if isinstance(owner, (Tensor, str, tuple, list, dict, set, int, float, NestedFunction)):
             ours = isinstance(owner, (Tensor, NestedFunction)) or id(owner) in self.made
@@ -134,6 +134,13 @@ class Attributes(TracerPart):
     def bound(self, owner: Any, name: str) -> Any:
         """A special method of an object's class, bound to it."""
         return types.MethodType(self.get_attribute(type(owner), name), owner)
+
+    def special_method(self, owner: Any, name: str) -> Any:
+        """A special method that a user wrote, bound to its object; None where there is none."""
+        for kind in type(owner).__mro__:
+            if name in kind.__dict__:
+                return self.bound(owner, name) if is_of_program(kind.__dict__[name]) else None
+        return None
 
     def set_attribute(
         self, owner: Any, name: str, value: Any, put: Callable[[Any, str, Any], None] = setattr

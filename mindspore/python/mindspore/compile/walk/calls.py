@@ -23,50 +23,27 @@ from mindspore.compile.program.source import NoSource, find_source
 from mindspore.compile.values import foreign
 from mindspore.compile.values import guards as facts
 from mindspore.compile.values.compilable import SETTINGS, Compilable
-from mindspore.compile.values.foreign import MUTATING, Does, is_standard, looks_at_frames
+from mindspore.compile.values.foreign import (
+    MUTATING,
+    Does,
+    is_library,
+    is_of_cells,
+    is_standard,
+    looks_at_frames,
+)
 from mindspore.compile.values.host_values import HostValue, has_host
 from mindspore.compile.values.nested import NestedFunction
 from mindspore.compile.values.values import Choice
 from mindspore.compile.walk.frame import Frame, bind_arguments
 from mindspore.compile.walk.generators import Generator, is_generator
-from mindspore.compile.walk.plain_calls import PlainCalls, is_of_container, makes_dict
+from mindspore.compile.walk.instances import Instances
+from mindspore.compile.walk.plain_calls import is_of_container, makes_dict
 from mindspore.compile.walk.python_builtins import SPECIAL
 from mindspore.ops.primitive import Primitive
 
-_LIBRARY = "mindspore."
-# Of this package, too, what reads settings that users may change between calls.
-_PARSED = (
-    "mindspore.nn",
-    "mindspore.experimental",
-    "mindspore.mint.optim",
-    "mindspore.boost",
-    "mindspore.model_zoo",
-    "mindspore.train.amp",
-)
 
-
-def is_library(function: Any) -> bool:
-    """Functions of this package run as they are; cells and users' functions are parsed."""
-    module = getattr(function, "__module__", None) or ""
-    return module.startswith(_LIBRARY) and not (
-        module.startswith(_PARSED) or getattr(function, "_ms_parsed", False)
-    )
-
-
-def is_of_program(function: Any) -> bool:
-    """Whether a user wrote a function, and neither Python nor a library."""
-    plain = isinstance(function, types.FunctionType)
-    return plain and not (is_library(function) or is_standard(function))
-
-
-def _is_of_cells(function: Any) -> bool:
-    """Methods that all cells have run as they are, too."""
-    of_cells = (getattr(function, "__module__", None) or "").startswith("mindspore.nn.cell")
-    return of_cells and not getattr(function, "_ms_parsed", False)
-
-
-class Calls(PlainCalls):
-    """Mixin of Tracer."""
+class Calls(Instances):
+    """A storey of Tracer."""
 
     lazily: bool  # see Iterators
 
@@ -130,7 +107,7 @@ class Calls(PlainCalls):
         try:
             return self.call(inner, args, kwargs, frame)
         except Unsupported as reason:
-            raise refusal(locate(reason, self.error_places(reason))) from None
+            raise refusal(locate(reason, self.whole.error_places(reason))) from None
         finally:
             self.session = session
 
@@ -142,7 +119,7 @@ class Calls(PlainCalls):
             return self.call(inner, [owner, *args], kwargs, frame)
         if isinstance(owner, _late.cell_class) and inner.__name__ == "__call__":
             return self._call_cell(owner, args, kwargs)
-        if is_library(inner) or _is_of_cells(inner):
+        if is_library(inner) or is_of_cells(inner):
             if isinstance(owner, Tensor):
                 return self.run_call(function, args, kwargs)
             return self.split_arguments(
@@ -170,9 +147,9 @@ class Calls(PlainCalls):
         except NoSource as reason:
             return self._run_without_source(function, args, kwargs, str(reason))
         if isinstance(source.node, ast.AsyncFunctionDef):
-            reason = Unsupported(f"'{function.__name__}' is a coroutine, which cannot be compiled")
+            what = f"'{function.__name__}' is a coroutine, which cannot be compiled"
             coroutine = functools.partial(function, **kwargs)
-            return self.run_eagerly(reason, coroutine, args, pure=False)
+            return self.run_eagerly(Unsupported(what), coroutine, args, pure=False)
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
         frame = Frame(self.whole, source, function.__globals__, cells)
         frame.env = bind_arguments(
@@ -194,7 +171,7 @@ class Calls(PlainCalls):
         """A function that checks its arguments; one that is parsed does not do so itself."""
         if is_library(function):
             return self.run_call(function, args, kwargs)
-        if _is_of_cells(function):
+        if is_of_cells(function):
             return self.split_arguments(
                 args, kwargs, lambda a, k: self._run_library(function, a, k)
             )
@@ -257,7 +234,7 @@ class Calls(PlainCalls):
         except Exception as error:
             if is_located(error):
                 raise
-            located: Any = locate(of_compiler(error), self.error_places(error))
+            located: Any = locate(of_compiler(error), self.whole.error_places(error))
             located._ms_nested = self.trace.depth > 0
             raise located from error.__cause__
         finally:

@@ -4,13 +4,9 @@ symbolic tensor appends to the graph, because that is what operators on symbolic
 from __future__ import annotations
 
 import ast
-import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from mindspore import ops
-from mindspore._core import Tensor
-from mindspore.compile.decided.parts import FramePart
 from mindspore.compile.program.borders import (
     each,
     is_true,
@@ -23,8 +19,10 @@ from mindspore.compile.program.borders import (
 from mindspore.compile.program.errors import Unsupported, note_expression
 from mindspore.compile.values.effects import Text, is_text, is_text_of, text_of
 from mindspore.compile.values.host_values import has_host
-from mindspore.compile.values.operators import BINARY, COMPARE, UNARY
-from mindspore.compile.values.values import Choice, Undefined
+from mindspore.compile.values.operators import BINARY, UNARY
+from mindspore.compile.values.values import Choice
+from mindspore.compile.walk.generators import Yielded
+from mindspore.compile.walk.logic import Logic
 
 
 def _format(value: Any, conversion: int, spec: str) -> str:
@@ -67,13 +65,8 @@ def _called(function: Any) -> str:
     return f"{name}()" if module in (None, "builtins") else f"{module}.{name}()"
 
 
-def symbolic(value: Any) -> bool:
-    """Whether a value is a tensor that is known only at run time."""
-    return isinstance(value, Tensor) and value.is_symbolic
-
-
-class Expressions(FramePart):
-    """Mixin of Frame: `eval(node)` dispatches on the node's class."""
+class Expressions(Logic):
+    """A storey of Frame: `eval(node)` dispatches on the node's class."""
 
     def eval(self, node: ast.expr) -> Any:
         """The value of an expression, by the method named like its node."""
@@ -176,52 +169,12 @@ class Expressions(FramePart):
         operation = UNARY[type(node.op)]
         return self.tracer.split(value, lambda v: self.tracer.operate_on(operation, v))
 
-    def compare_once(self, op: ast.cmpop, left: Any, right: Any) -> Any:
-        if isinstance(right, Choice) and isinstance(op, (ast.In, ast.NotIn)):
-            return self.tracer.split(right, lambda option: self.compare_once(op, left, option))
-        if isinstance(op, (ast.In, ast.NotIn)):
-            method = self.tracer.special_method(right, "__contains__")
-            if method is not None:
-                found = self.tracer.call(method, [left], {}, self)
-                negate = isinstance(op, ast.NotIn)
-                return self.negation(found) if negate else self.truth_as_bool(found)
-        if isinstance(op, (ast.In, ast.NotIn)) and (
-            self.tracer.is_traced(left) or self.tracer.has_traced(right)
-        ):
-            return self._contains(left, right, isinstance(op, ast.NotIn))
-        if isinstance(op, (ast.Is, ast.IsNot)):
-            if isinstance(right, Choice):
-                left, right = right, left
-            return self.tracer.split(left, lambda option: self._is(op, option, right))
-        return self.tracer.operate(COMPARE[type(op)], left, right)
-
-    def _is(self, op: ast.cmpop, a: Any, b: Any) -> bool:
-        self.tracer.given.check_identity(a, b)
-        return COMPARE[type(op)](a, b)
-
-    def _contains(self, item: Any, container: Any, negate: bool) -> Any:
-        found: Any = False
-        if isinstance(container, Tensor):  # any of its elements, whatever its rank
-            equal = self.tracer.operate(operator.eq, container, item)
-            found = ops.any(equal) if isinstance(equal, Tensor) else equal
-        else:
-            for other in each(self.tracer.iterate(container)):
-                if other is item:
-                    return not negate
-                equal = self.tracer.operate(operator.eq, item, other)
-                if symbolic(equal):
-                    equal = self.tracer.truth(equal)
-                elif is_true(equal):
-                    return not negate
-                found = self.either(found, equal)
-        return self.negation(found) if negate else self.truth_as_bool(found)
-
     def _IfExp(self, node: ast.IfExp) -> Any:
         test = self.test(node.test)
         self.at(node)
         if not self.tracer.is_undecided(test):
             return self.eval(node.body if is_true(test) else node.orelse)
-        return self.choose_expression(node, test)
+        return self.choose(test, lambda: self.eval(node.body), lambda: self.eval(node.orelse))
 
     # ---- subscripts and calls ---------------------------------------------------------------------------------------
     def _Subscript(self, node: ast.Subscript) -> Any:
@@ -298,30 +251,25 @@ class Expressions(FramePart):
                 result[key] = value
         return result
 
-    def comprehend(self, generators: list[ast.comprehension], first: Any = None) -> Any:
-        """Yields a child frame for each round of the loops; `first` are the items of the outermost one."""
-        scope = self.child_scope()
+    # ---- yield --------------------------------------------------------------------------------------------------------
+    def run_yield(self, node: ast.Yield | ast.YieldFrom) -> Any:
+        """`yield x` and `yield from xs`, as statements."""
+        if self.barrier() >= 0:
+            raise Unsupported("a tensor decides whether a generator gives an item")
+        if isinstance(node, ast.YieldFrom):
+            items = self.tracer.iterate(self.eval(node.value))
+            with program_operation:
+                self.stack.append(("yields", iter(items)))
+            return None
+        return Yielded(None if node.value is None else self.eval(node.value))
 
-        def loop(depth: int) -> Any:
-            if depth == len(generators):
-                yield scope
-                return
-            generator = generators[depth]
-            outer = self if depth == 0 else scope
-            known = first is not None and depth == 0
-            items = first if known else self.tracer.iterate(outer.eval(generator.iter))
-            for item in each(items):
-                scope.assign(generator.target, item)
-                if all(scope.decide(test) for test in generator.ifs):
-                    yield from loop(depth + 1)
+    def _Yield(self, node: ast.expr) -> Any:
+        raise Unsupported("a generator that takes what is sent to it cannot be compiled")
 
-        return loop(0)
+    _YieldFrom = _Yield
 
-    def read(self, name: str, value: Any) -> Any:
-        """A variable's value, unless branches left it without one."""
-        if isinstance(value, Choice):
-            return self.tracer.defined(name, value)
-        if isinstance(value, Undefined):
-            text = f"the variable '{name}' has no single value here: {value.reason}"
-            raise Unsupported(text, UnboundLocalError(text))
-        return value
+    def _step_yields(self, items: Iterator) -> Any:
+        for item in each(items):
+            self.stack.append(("yields", items))
+            return Yielded(item)
+        return None

@@ -9,13 +9,11 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from mindspore._core import Tensor
-from mindspore.compile.decided.parts import FramePart, TracerPart
+from mindspore.compile.decided.recursion import Recursion
 from mindspore.compile.program.borders import (
     compiler_work,
-    each,
     of_compiler,
     of_program,
-    program_operation,
 )
 from mindspore.compile.program.errors import Unsupported, is_located, locate
 from mindspore.compile.program.source import own_nodes
@@ -29,8 +27,8 @@ _OUTSIDE = (-1, -1)
 _MAX_TAKEN = 100_000
 
 
-class Iterators(TracerPart):
-    """Mixin of Tracer. `iterators`: where each iterator was made, by id."""
+class Iterators(Recursion):
+    """A storey of Tracer. `iterators`: where each iterator was made, by id."""
 
     iterators: dict[int, tuple]
     lazily: bool = True  # items are made when their turn comes
@@ -129,32 +127,6 @@ class Generator:
 
 
 register(Generator, Structure(sample=lambda _: (item for item in range(0))))
-
-
-class Yields(FramePart):
-    """Mixin of Frame. Stack item ("yields", iterator): of `yield from`."""
-
-    def run_yield(self, node: ast.Yield | ast.YieldFrom) -> Any:
-        """`yield x` and `yield from xs`, as statements."""
-        if self.barrier() >= 0:
-            raise Unsupported("a tensor decides whether a generator gives an item")
-        if isinstance(node, ast.YieldFrom):
-            items = self.tracer.iterate(self.eval(node.value))
-            with program_operation:
-                self.stack.append(("yields", iter(items)))
-            return None
-        return Yielded(None if node.value is None else self.eval(node.value))
-
-    def _Yield(self, node: ast.expr) -> Any:
-        raise Unsupported("a generator that takes what is sent to it cannot be compiled")
-
-    _YieldFrom = _Yield
-
-    def _step_yields(self, items: Iterator) -> Any:
-        for item in each(items):
-            self.stack.append(("yields", items))
-            return Yielded(item)
-        return None
 
 
 def is_generator(node: ast.AST) -> bool:

@@ -6,18 +6,18 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from mindspore.compile.decided.parts import FramePart
 from mindspore.compile.program.borders import is_true, of_program, program_operation
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.program.failures import failed, is_of_compiler, is_of_program
 from mindspore.compile.program.marks import original_of
 from mindspore.compile.values.host_values import HostValue
+from mindspore.compile.walk.expressions import Expressions
 
 PROTECTED = ("try", "finally", "with")
 
 
-class Handlers(FramePart):
-    """Mixin of Frame. Stack items: ("try", node) while its body runs, ("finally", statements), ("with", manager),
+class Handlers(Expressions):
+    """A storey of Frame. Stack items: ("try", node) while its body runs, ("finally", statements), ("with", manager),
     ("handled", name, error) while a handler runs, ("reraise", error), ("leave", value), ("jump", statement)."""
 
     def _run_Try(self, node: ast.Try) -> None:

@@ -9,19 +9,19 @@ from typing import Any
 
 from mindspore import _core, ops
 from mindspore._core import SymbolicInt, Tensor
-from mindspore.compile.decided.parts import TracerPart
 from mindspore.compile.program.borders import of_program, program_operation
 from mindspore.compile.program.errors import Unsupported
+from mindspore.compile.values.foreign import is_of_program
 from mindspore.compile.values.host_values import has_host
 from mindspore.compile.values.numbers import NumberDecides, holds_number
 from mindspore.compile.values.stand_ins import sample_of
-from mindspore.compile.walk.calls import is_of_program
+from mindspore.compile.walk.plain_calls import PlainCalls
 
 _POST = "__post_init__"
 
 
-class Instances(TracerPart):
-    """Mixin of Tracer."""
+class Instances(PlainCalls):
+    """A storey of Tracer."""
 
     def instantiate(self, kind: type, args: list, kwargs: dict) -> Any:
         """An object of a class, a number of a tensor."""
@@ -38,13 +38,6 @@ class Instances(TracerPart):
         if _is_made_by_program(kind) and not has_host((args, kwargs)):
             return self._make(kind, args, kwargs)
         return self.note_made(self.run_call(kind, args, kwargs))
-
-    def note_made(self, made: Any) -> Any:
-        """The program made an object that nobody else has; the object."""
-        if not isinstance(made, (Tensor, str, int, float)):
-            self.made.add(id(made))
-            self.keep.append(made)
-        return made
 
     def _number(self, kind: type, value: Tensor) -> Tensor:
         if value.size != 1:

@@ -4,15 +4,17 @@ decides: a right side that may fail or have effects runs in a branch."""
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from mindspore import _core, ops
 from mindspore._core import Tensor
-from mindspore.compile.decided.parts import FramePart
-from mindspore.compile.program.borders import is_true
+from mindspore.compile.program.borders import each, is_true
 from mindspore.compile.program.errors import Unsupported
-from mindspore.compile.values.values import Choice, Undefined, pick, same_type
+from mindspore.compile.values.operators import COMPARE
+from mindspore.compile.values.values import Choice, Undefined, is_symbolic, pick, same_type
+from mindspore.compile.walk.names import Names
 from mindspore.compile.walk.purity import only_computes
 
 # What may be evaluated although Python would not: it neither fails nor has effects.
@@ -46,8 +48,8 @@ def _unless_it_fails(evaluate: Callable[[], Any]) -> Any:
         return _FAILED
 
 
-class Logic(FramePart):
-    """Mixin of Frame."""
+class Logic(Names):
+    """A storey of Frame."""
 
     def test(self, node: ast.expr) -> Any:
         """A condition: a Python value, a tensor or a Choice. Of `and` and `or` only the truth counts."""
@@ -187,7 +189,7 @@ class Logic(FramePart):
         """The comparisons of a chain from one on, which Python joins by `and`."""
         right = self.eval(node.comparators[at])
         self.at(node)
-        value = self.compare_once(node.ops[at], left, right)
+        value = self._compare(node.ops[at], left, right)
         rest = node.comparators[at + 1 :]
         if not rest:
             return value
@@ -197,6 +199,46 @@ class Logic(FramePart):
         return self._pick_other(
             node, value, harmless, lambda: self._chain(node, right, at + 1), True
         )
+
+    def _compare(self, op: ast.cmpop, left: Any, right: Any) -> Any:
+        """One comparison."""
+        tracer = self.tracer
+        if isinstance(op, (ast.Is, ast.IsNot)):
+            if isinstance(right, Choice):
+                left, right = right, left
+            return tracer.split(left, lambda option: self._is(op, option, right))
+        if not isinstance(op, (ast.In, ast.NotIn)):
+            return tracer.operate(COMPARE[type(op)], left, right)
+        if isinstance(right, Choice):
+            return tracer.split(right, lambda option: self._compare(op, left, option))
+        method = tracer.special_method(right, "__contains__")
+        if method is not None:
+            found = tracer.call(method, [left], {}, self)
+        elif tracer.is_traced(left) or tracer.has_traced(right):
+            found = self._contains(left, right)
+        else:
+            return tracer.operate(COMPARE[type(op)], left, right)
+        return self.negation(found) if isinstance(op, ast.NotIn) else self.truth_as_bool(found)
+
+    def _is(self, op: ast.cmpop, a: Any, b: Any) -> bool:
+        self.tracer.given.check_identity(a, b)
+        return COMPARE[type(op)](a, b)
+
+    def _contains(self, item: Any, container: Any) -> Any:
+        if isinstance(container, Tensor):  # any of its elements, whatever its rank
+            equal = self.tracer.operate(operator.eq, container, item)
+            return ops.any(equal) if isinstance(equal, Tensor) else equal
+        found: Any = False
+        for other in each(self.tracer.iterate(container)):
+            if other is item:
+                return True
+            equal = self.tracer.operate(operator.eq, item, other)
+            if is_symbolic(equal):
+                equal = self.tracer.truth(equal)
+            elif is_true(equal):
+                return True
+            found = self.either(found, equal)
+        return found
 
     # ---- any and all ------------------------------------------------------------------------------------------------
     def ends_early(self, node: ast.Call) -> bool:
@@ -260,3 +302,22 @@ class Logic(FramePart):
                 "use ops.where or a loop with 'if'"
             )
         return is_true(value)
+
+    def comprehend(self, generators: list[ast.comprehension], first: Any = None) -> Any:
+        """Yields a child frame for each round of the loops; `first` are the items of the outermost one."""
+        scope = self.child_scope()
+
+        def loop(depth: int) -> Any:
+            if depth == len(generators):
+                yield scope
+                return
+            generator = generators[depth]
+            outer = self if depth == 0 else scope
+            known = first is not None and depth == 0
+            items = first if known else self.tracer.iterate(outer.eval(generator.iter))
+            for item in each(items):
+                scope.assign(generator.target, item)
+                if all(scope.decide(test) for test in generator.ifs):
+                    yield from loop(depth + 1)
+
+        return loop(0)

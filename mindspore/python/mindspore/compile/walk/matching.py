@@ -10,10 +10,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mindspore._core import Tensor
-from mindspore.compile.decided.parts import FramePart
 from mindspore.compile.program.borders import is_true, listed, of_program, program_operation
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.host_values import HostValue, decides
+from mindspore.compile.walk.handlers import Handlers
+from mindspore.compile.walk.names import shares_of
 
 # A positional pattern in one of these, or of what is derived from them, means the subject itself.
 _SELF = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
@@ -31,18 +32,8 @@ class Found:
         self.names: dict[str, Any] = {}
 
 
-def shares_of(items: list, parts: Sequence[ast.AST], star: type[ast.AST]) -> list | None:
-    """What each of the targets or patterns gets: one item, a `star` the list of those that the others leave; None where that
-    does not come out."""
-    at = next((i for i, part in enumerate(parts) if isinstance(part, star)), None)
-    if at is not None and len(items) >= len(parts) - 1:
-        end = len(items) - (len(parts) - at - 1)
-        items = [*items[:at], items[at:end], *items[end:]]
-    return items if len(items) == len(parts) else None
-
-
-class Matching(FramePart):
-    """Mixin of Frame."""
+class Matching(Handlers):
+    """A storey of Frame."""
 
     def _run_Match(self, node: ast.Match) -> Any:
         subject = self.eval(node.subject)

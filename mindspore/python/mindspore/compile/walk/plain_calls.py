@@ -14,7 +14,6 @@ import numpy as np
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
-from mindspore.compile.decided.parts import TracerPart
 from mindspore.compile.program.borders import listed, of_program
 from mindspore.compile.program.errors import Inseparable, Unsupported
 from mindspore.compile.values import effects, foreign
@@ -30,6 +29,7 @@ from mindspore.compile.values.structure import (
     same_contents,
     set_contents,
 )
+from mindspore.compile.walk.operations import Operations
 
 
 def _is_of_package(function: Any) -> bool:
@@ -38,8 +38,8 @@ def _is_of_package(function: Any) -> bool:
     return own and getattr(function, "__self__", None) is None
 
 
-class PlainCalls(TracerPart):
-    """Mixin of Tracer."""
+class PlainCalls(Operations):
+    """A storey of Tracer."""
 
     def run_call(self, function: Any, args: list, kwargs: dict) -> Any:
         """Plain Python on values that are known, library code on traced ones, and what neither can do in between two graphs."""
@@ -51,10 +51,10 @@ class PlainCalls(TracerPart):
                 self.check_iterator(value)
         result = self.with_numbers(args, kwargs, lambda a, k: self._run_between(function, a, k))
         if Does.COPIES in foreign.does(function) and hasattr(result, "__dict__"):
-            self.whole.note_made(result)
+            self.note_made(result)
         if _is_of_package(function) and not holds((args, kwargs), lambda v: isinstance(v, Tensor)):
             if type(result) is Tensor and not result.is_symbolic:
-                self.whole.cells.note_made(result)
+                self.cells.note_made(result)
         return self.note_iterator(result)
 
     def _run_between(self, function: Any, args: list, kwargs: dict) -> Any:
@@ -117,7 +117,7 @@ class PlainCalls(TracerPart):
                 "time; use the function of mindspore.ops or mindspore.numpy"
             )
         if root != "mindspore":
-            self.whole.note_arguments(function, (owner, function, *args, *kwargs.values()))
+            self.note_arguments(function, (owner, function, *args, *kwargs.values()))
         result = self._call_watched(function, args, kwargs)
         if root == "mindspore" and isinstance(result, Tensor) and _core.is_weak(result):
             # Of numbers, too, an op makes a tensor: of the tensors that they are converted to.

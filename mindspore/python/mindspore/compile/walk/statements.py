@@ -14,15 +14,16 @@ from typing import Any
 
 from mindspore._core import Tensor
 from mindspore.compile.decided.exits import BREAK, CONTINUE
-from mindspore.compile.decided.parts import FramePart
 from mindspore.compile.program.borders import each, is_true, of_program, program_operation, read
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.program.marks import note_raised
 from mindspore.compile.program.source import stored_names
 from mindspore.compile.values.effects import contents_of_error, is_text
 from mindspore.compile.values.host_values import HostValue
+from mindspore.compile.values.ranges import TracedRange
 from mindspore.compile.values.values import Undefined
 from mindspore.compile.walk.generators import Generator, Lazy, Rows, rows_of
+from mindspore.compile.walk.matching import Matching
 from mindspore.compile.walk.pulled import Pulled
 from mindspore.compile.walk.purity import body_only_computes, only_computes
 
@@ -31,8 +32,8 @@ _FEW_ROUNDS = 64
 _CHANGEABLE = (list, dict, types.MappingProxyType, set, deque)
 
 
-class Statements(FramePart):
-    """Mixin of Frame: `run(base)` executes until the stack is back at `base` items or the function returns."""
+class Statements(Matching):
+    """A storey of Frame: `run(base)` executes until the stack is back at `base` items or the function returns."""
 
     def run(self, base: int) -> Any:
         """Return(value) when the function ended, else None."""
@@ -116,10 +117,6 @@ class Statements(FramePart):
 
     def _step_loop(self) -> None:
         """The end of the body of a loop in the graph."""
-
-    def push(self, statements: list[ast.stmt]) -> None:
-        if statements:
-            self.stack.append(("block", statements, 0))
 
     # ---- simple statements ------------------------------------------------------------------------------------------
     def _run_Expr(self, node: ast.Expr) -> Any:
@@ -215,7 +212,7 @@ class Statements(FramePart):
         value = self.test(node.test)
         self.at(node)
         if self.tracer.is_undecided(value):
-            self.tensor_assert(value, lambda: self._fail(node))
+            self.choose(value, lambda: None, lambda: self._fail(node))
         elif not is_true(value):
             self._fail(node)
 
@@ -281,7 +278,7 @@ class Statements(FramePart):
         return not read & stored and body_only_computes(self.whole, node, stored)
 
     def _unroll(self, node: ast.For, iterable: Any) -> Any:
-        if self.tracer.is_traced_range(iterable):
+        if isinstance(iterable, TracedRange):
             return self.tensor_for(node, iterable)
         items: list | Rows | Pulled
         held = self._reads_iterator(node.iter)

@@ -10,10 +10,10 @@ from typing import Any
 
 from mindspore._core import Tensor
 from mindspore.common import _late
-from mindspore.compile.decided.parts import TracerPart
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.foreign import Does, does
 from mindspore.compile.values.structure import state_of, structure_of
+from mindspore.compile.walk.generators import Iterators
 from mindspore.ops.primitive import Primitive
 
 _MAX_OBJECTS = 10_000
@@ -24,8 +24,8 @@ _KNOWN = (type, types.ModuleType, types.FunctionType, types.MethodType, enum.Enu
 _ASKING = (isinstance, issubclass, id, type, callable, iter, next, object.__setattr__)
 
 
-class States(TracerPart):
-    """Mixin of Tracer."""
+class States(Iterators):
+    """A storey of Tracer."""
 
     def note_arguments(self, function: Any, values: Iterable[Any]) -> None:
         """Plain Python is called with these values."""
@@ -53,6 +53,13 @@ class States(TracerPart):
                 if id(value) not in self.made:
                     self.guards.content(state)
                 pending += state.values()
+
+    def note_made(self, made: Any) -> Any:
+        """The program made an object that nobody else has; the object."""
+        if not isinstance(made, (Tensor, str, int, float)):
+            self.made.add(id(made))
+            self.keep.append(made)
+        return made
 
 
 def _state_of(value: Any) -> dict | None:

@@ -16,7 +16,6 @@ from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common._indexing import index_update
 from mindspore.compile.decided.choices import is_sequence
-from mindspore.compile.decided.parts import TracerPart
 from mindspore.compile.program.borders import of_program, program_operation, serves
 from mindspore.compile.program.errors import Inseparable, Unsupported
 from mindspore.compile.values import guards as facts
@@ -24,9 +23,10 @@ from mindspore.compile.values.cells import TensorCells
 from mindspore.compile.values.host_values import HostValue, decides, has_host
 from mindspore.compile.values.structure import first
 from mindspore.compile.values.values import Choice
+from mindspore.compile.walk.facts import Facts
 
 
-class Subscripts(TracerPart):
+class Subscripts(Facts):
     """Reading and writing them."""
 
     lifted: dict[

@@ -1,47 +1,26 @@
 """Turns one call of a user function into a graph: decides for every call inside it whether to parse, to run or to refuse, reads
-Python facts under guards, and keeps the place in the user's source."""
+Python facts under guards, and keeps the place in the user's source.
+
+Its storeys, each built on those before: Choices and Recursion (decided/), Iterators, States, Facts, Subscripts, Attributes, Operations,
+PlainCalls, Instances, Calls."""
 
 from __future__ import annotations
 
-import builtins
-import operator
 import threading
-import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from mindspore import _core, context, ops
+from mindspore import _core, context
 from mindspore._core import Tensor
-from mindspore.common import _late
 from mindspore.compile.decided.aliases import Aliases
-from mindspore.compile.decided.choices import Choices
 from mindspore.compile.decided.given import Given
-from mindspore.compile.decided.recursion import Recursion
-from mindspore.compile.program.borders import (
-    is_true,
-    listed,
-    of_program,
-    program_operation,
-)
 from mindspore.compile.program.errors import Unsupported, call_place
 from mindspore.compile.program.places import Place, calling_place
 from mindspore.compile.values import guards as facts
 from mindspore.compile.values.cells import TensorCells
-from mindspore.compile.values.effects import is_text_of, text_of
-from mindspore.compile.values.host_values import HostValue
-from mindspore.compile.values.ranges import TracedRange
-from mindspore.compile.values.stand_ins import is_unknown, needs_value
-from mindspore.compile.values.structure import holds
-from mindspore.compile.values.values import NUMBERS, Choice, dtype_of, is_weak
-from mindspore.compile.walk.attributes import Attributes
 from mindspore.compile.walk.calls import Calls
 from mindspore.compile.walk.frame import Frame
-from mindspore.compile.walk.generators import Iterators
-from mindspore.compile.walk.instances import Instances
 from mindspore.compile.walk.memo import Memo
-from mindspore.compile.walk.special_methods import SpecialMethods
-from mindspore.compile.walk.states import States
-from mindspore.compile.walk.subscripts import Subscripts
 
 if TYPE_CHECKING:
     from mindspore.compile.versions.breaks import Session
@@ -64,9 +43,7 @@ def at_work() -> Tracer:
     return _current.tracers[-1]
 
 
-class Tracer(
-    Calls, Instances, States, Attributes, Subscripts, Choices, Recursion, Iterators, SpecialMethods
-):
+class Tracer(Calls):
     """One compilation."""
 
     def __init__(self, max_depth: int, fast: bool) -> None:
@@ -135,14 +112,6 @@ class Tracer(
         assert self.session is not None
         return self.session
 
-    def run_eagerly(
-        self, reason: Unsupported, function: Callable, args: list, pure: bool = True
-    ) -> Any:
-        """A call of what cannot be compiled, for this reason, which is raised where no line may run eagerly."""
-        if self.session is None:
-            raise reason
-        return self.session.call(reason, function, args, {}, pure)
-
     # ---- places -----------------------------------------------------------------------------------------------------
     def mark(self, frame: Frame, node: Any) -> None:
         """What is emitted from here on stands at `node`."""
@@ -170,173 +139,4 @@ class Tracer(
         frames = [f for f, _ in reversed(self.places) if f.node is not None]
         return [call_place(f, error) for f in frames] + calling_place()
 
-    # ---- what is traced ---------------------------------------------------------------------------------------------
-    def is_traced(self, value: Any) -> bool:
-        """A tensor whose value is known only at run time; Parameters are."""
-        return isinstance(value, Tensor) and (
-            value.is_symbolic or isinstance(value, _late.parameter_class)
-        )
-
-    def has_traced(self, value: Any) -> bool:
-        """A traced tensor, or a structure that holds one."""
-        return holds(value, self.is_undecided)
-
-    def is_argument(self, value: Any) -> bool:
-        """A tensor that the caller of the compiled function holds."""
-        return any(t is value for t in self.arguments)
-
-    def is_traced_range(self, value: Any) -> bool:
-        """Whether it is a range of which a tensor decides the bounds."""
-        return isinstance(value, TracedRange)
-
-    def truth(self, value: Any) -> Any:
-        """A condition as Bool[]."""
-        if isinstance(value, Choice):
-            value = self.split(value, lambda v: self.truth(v) if self.is_traced(v) else is_true(v))
-        if not isinstance(value, Tensor):
-            return Tensor(is_true(value))
-        if value.size != 1:
-            raise of_program(
-                ValueError(
-                    f"For 'Tensor', a condition must have exactly one element, but got shape {list(value.shape)}. Use ops.any "
-                    "or ops.all."
-                )
-            )
-        if value.dtype is not _core.bool:
-            value = ops.not_equal(value, 0)
-        return ops.reshape(value, ()) if value.ndim else value
-
     # ---- reading Python facts ---------------------------------------------------------------------------------------
-    def fact(self, value: Any) -> Any:
-        """A value read from outside: concrete tensors become inputs of the graph, so that later changes are seen."""
-        if (
-            isinstance(value, Tensor)
-            and not value.is_symbolic
-            and not isinstance(value, _late.parameter_class)
-            and id(value) not in self.cells.made
-        ):
-            lifted = self.trace.lift(value)
-            self.lifted[id(lifted)] = lifted, value
-            return lifted
-        if hasattr(type(value), "__next__"):
-            self.note_outside(value)
-        return value
-
-    def read_global(self, name: str, module_globals: dict) -> Any:
-        """A global or builtin, which becomes a fact."""
-        if name in module_globals:
-            value = module_globals[name]
-            self.guards.item(module_globals, name, value)
-            return self.fact(value)
-        self.guards.item(module_globals, name, facts.MISSING)
-        if hasattr(builtins, name):
-            return getattr(builtins, name)
-        self.guards.item(vars(builtins), name, facts.MISSING)
-        raise of_program(NameError(f"name '{name}' is not defined", name=name))
-
-    def read_cell(self, name: str, cell: types.CellType) -> Any:
-        """A variable of a function around the program's, which becomes a fact."""
-        try:
-            value = cell.cell_contents
-        except ValueError:
-            self.guards.closure(cell, facts.MISSING)
-            raise of_program(NameError(f"free variable '{name}' has no value yet")) from None
-        self.guards.closure(cell, value)
-        return self.fact(value)
-
-    def iterate(self, value: Any) -> Any:
-        """The items of an iterable that is known while compiling."""
-        if isinstance(value, Choice):
-            value = self.split(value, lambda v: listed(self.iterate(v)))
-        if isinstance(value, Tensor):
-            if value.ndim == 0:
-                raise of_program(
-                    TypeError("iteration needs at least one dimension, but got a 0-d tensor")
-                )
-            with program_operation:
-                return [value[i] for i in range(value.shape[0])]
-        if isinstance(value, _late.cell_class):
-            self.guards.children(value._cells)
-        if isinstance(value, TracedRange):
-            reason = Unsupported("a range with a tensor bound can only be looped over by 'for'")
-            bounds = [value.start, value.stop, value.step]
-            return self.run_eagerly(reason, lambda *b: list(range(*map(int, b))), bounds)
-        if isinstance(value, Iterator):
-            self.check_iterator(value)
-        elif type(value) not in _BUILT_IN:
-            method = self.special_method(value, "__iter__")
-            return value if method is None else self.call(method, [], {}, None)
-        return value
-
-    def operate(self, operation: Callable, a: Any, b: Any) -> Any:
-        """A binary operator; operators that user classes define are parsed."""
-        if isinstance(a, Choice):
-            return self.split(a, lambda x: self.operate(operation, x, b))
-        if isinstance(b, Choice):
-            return self.split(b, lambda x: self.operate(operation, a, x))
-        if self.numbers and operation in _COMPARISONS:
-            x, y = self.as_choice(a), self.as_choice(b)
-            if (x is not a and isinstance(b, NUMBERS)) or (y is not b and isinstance(a, NUMBERS)):
-                return self.operate(operation, x, y)
-        if isinstance(a, str) and operation is operator.mod and is_text_of(b, self):
-            return text_of(self, operation, a, b)
-        if isinstance(a, HostValue) or isinstance(b, HostValue):
-            return self.parts.operate(operation, a, b)
-        if type(a) not in _BUILT_IN or type(b) not in _BUILT_IN:
-            result = self.operate_by_methods(operation, a, b)
-            if result is not NotImplemented:
-                return result
-            if operation not in (operator.is_, operator.is_not):
-                self.note_states((a, b))
-        if operation in _DIVISIONS:
-            self._require_divisor(operation, a, b)
-        try:
-            return operation(a, b)
-        except Unsupported as reason:
-            return self.run_eagerly(reason, operation, [a, b])
-        except TypeError as error:
-            x, y = self.as_choice(a), self.as_choice(b)
-            if x is a and y is b:
-                if not is_unknown((a, b)):
-                    of_program(error)
-                    raise
-                # An operator of numbers and strings, which the tensors that stand for them have not.
-                reason = needs_value(f"the operator '{operation.__name__}'")
-                return self.run_eagerly(reason, operation, [a, b])
-            return self.operate(operation, x, y)
-        except Exception as error:
-            of_program(error)
-            raise
-
-    def _require_divisor(self, operation: Callable, a: Any, b: Any) -> None:
-        """Python's numbers raise where they are divided by zero, as tensors do not."""
-        if not (is_weak(a) and is_weak(b) and (_is_symbolic(a) or _is_symbolic(b))):
-            return
-        error = _of_zero(operation, dtype_of(a), dtype_of(b))
-        if _is_symbolic(b):
-            self.require(ops.not_equal(b, 0), error)
-        elif b == 0:
-            raise of_program(error)
-
-
-_DIVISIONS = frozenset({operator.truediv, operator.floordiv, operator.mod})
-
-
-def _is_symbolic(value: Any) -> bool:
-    return isinstance(value, Tensor) and value.is_symbolic
-
-
-def _of_zero(operation: Callable, *kinds: Any) -> ZeroDivisionError:
-    """What Python raises where numbers of these kinds are divided by zero."""
-    a, b = (float(n) if kind is _core.float64 else n for n, kind in zip((1, 0), kinds))
-    try:
-        operation(a, b)
-    except ZeroDivisionError as error:
-        return error.with_traceback(None)
-    raise AssertionError
-
-
-_BUILT_IN = frozenset({Tensor, int, float, bool, str, tuple, list, dict, type(None)})
-_COMPARISONS = frozenset(
-    {operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge}
-)
