@@ -1,4 +1,5 @@
-"""The front end of GRAPH_MODE: from the source of a function and the types of its arguments to a compiled graph."""
+"""The front end of GRAPH_MODE: from the source of a function and the types of its arguments to a compiled graph. What stands here is
+what the layers below ask of it (common/_late.py), and those above."""
 
 from __future__ import annotations
 
@@ -59,35 +60,3 @@ def record_in_trace(kind: str, name: str, value: Any) -> None:
 
 _late.compiler = sys.modules[__name__]
 _late.undecided = (Choice, HostValue, NumberInput, Text)
-
-__all__ = [
-    "JitFunction",
-    "Unsupported",
-    "call_in_trace",
-    "clear_cache",
-    "compile_cell",
-    "custom_in_trace",
-    "effect_in_trace",
-    "explain",
-    "grad_in_trace",
-    "hide",
-    "hook_in_trace",
-    "hooked_in_trace",
-    "host_call_in_trace",
-    "jit",
-    "jvp_in_trace",
-    "memory_report",
-    "memory_table",
-    "ms_function",
-    "recompute_in_trace",
-    "record_in_trace",
-    "require_plain",
-    "run_cell",
-    "run_eager_cell",
-    "run_grad",
-    "run_transform",
-    "run_vjp",
-    "sample_of",
-    "vjp_in_trace",
-    "vmap_in_trace",
-]

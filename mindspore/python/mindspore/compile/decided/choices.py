@@ -12,7 +12,7 @@ from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.compile.decided.fork import Fork
 from mindspore.compile.decided.parts import TracerPart
-from mindspore.compile.program.borders import of_program
+from mindspore.compile.program.borders import program_error
 from mindspore.compile.program.errors import Unsupported, note_expression
 from mindspore.compile.program.marks import note_raised
 from mindspore.compile.values.numbers import is_number
@@ -179,10 +179,9 @@ class Choices(TracerPart):
         """`items[index]`, as Python counts: from the end where negative, an IndexError beyond."""
         kind = type(items).__name__
         if index.size != 1 or index.dtype not in INTEGERS:
-            raise of_program(
-                TypeError(
-                    f"{kind} indices must be integers or tensors of one integer, but got {index.dtype}{list(index.shape)}"
-                )
+            raise program_error(
+                TypeError,
+                f"{kind} indices must be integers or tensors of one integer, but got {index.dtype}{list(index.shape)}",
             )
         values, count = list(items), len(items)
         index = ops.reshape(ops.cast(index, _core.int64), ())

@@ -55,6 +55,11 @@ def of_program(error: _Error) -> _Error:
     return error
 
 
+def program_error(kind: type[_Error], text: str) -> _Error:
+    """The same, of this kind and with this text."""
+    return of_program(kind(text))
+
+
 def of_compiler(error: _Error) -> _Error:
     """An error that comes out of what the compiler does by itself."""
     _mark(error, False)

@@ -119,21 +119,23 @@ def _labels(found: re.Match, _: list[Operand], __: str) -> str:
 
 
 # ---- dtypes -------------------------------------------------------------------------------------------------------------
+def _converted(operands: list[Operand], given: str, target: str, it: str) -> str:
+    """The one operand of a dtype as another one; `it`, where it is not known which that is."""
+    names = {o.name for o in operands if o.dtype == given}
+    return (
+        f"Did you mean {names.pop() if len(names) == 1 else it}.astype(mindspore.{target.lower()})?"
+    )
+
+
 def _same_dtype(found: re.Match, operands: list[Operand], _: str) -> str:
-    first, second = found[1], found[2]
-    names = {o.name for o in operands if o.dtype == second}
-    name = names.pop() if len(names) == 1 else "the second"
-    return f"Did you mean {name}.astype(mindspore.{first.lower()})?"
+    return _converted(operands, found[2], found[1], "the second")
 
 
 def _one_of(found: re.Match, operands: list[Operand], _: str) -> str:
     allowed, given = found[1].split(", "), found[2]
     wanted = ("Float32", "Int32", "Int64", "Bool")
     target = next((t for t in wanted if t in allowed), None)
-    if target is None or given in allowed:
-        return ""
-    names = {o.name for o in operands if o.dtype == given}
-    return f"Did you mean {names.pop() if len(names) == 1 else 'it'}.astype(mindspore.{target.lower()})?"
+    return "" if target is None or given in allowed else _converted(operands, given, target, "it")
 
 
 def _index_dtype(found: re.Match, operands: list[Operand], _: str) -> str:

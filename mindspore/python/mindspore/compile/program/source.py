@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mindspore.compile.program.places import name_for_core, shown
+from mindspore.compile.program.recent import put
 from mindspore.compile.program.written import Text, Written, quietly
 
 
@@ -107,22 +108,13 @@ def _parsed(file: str, lines: list[str]) -> list[Text]:
     text = "".join(lines)
     if not text:
         return []
-    known = _texts.setdefault(file, {})
-    found = known.pop(hash(text), None)
-    if found is None:
-        try:
-            found = Text(text, file)
-        except (SyntaxError, ValueError, MemoryError):
-            return []
-    known[hash(text)] = found
-    _drop_oldest(known, _MAX_TEXTS)
-    _drop_oldest(_texts, _MAX_FILES)
-    return [found]
-
-
-def _drop_oldest(kept: dict, limit: int) -> None:
-    for key in list(kept)[: max(len(kept) - limit, 0)]:
-        kept.pop(key, None)
+    known = _texts.get(file, {})
+    try:
+        found = known.get(hash(text)) or Text(text, file)
+    except (SyntaxError, ValueError, MemoryError):
+        return []
+    put(_texts, file, known, _MAX_FILES)
+    return [put(known, hash(text), found, _MAX_TEXTS)]
 
 
 def _part_around(lines: list[str], code: types.CodeType) -> list[Text]:

@@ -12,7 +12,7 @@ from mindspore.compile.values.structure import Structure, bounds_of, register
 if TYPE_CHECKING:
     from mindspore.compile.walk.tracer import Tracer
 
-from mindspore.compile.program.borders import of_program, program_operation
+from mindspore.compile.program.borders import program_error, program_operation
 
 INTEGERS = frozenset(
     {_core.int8, _core.int16, _core.int32, _core.int64, _core.uint8, _core.uint16, _core.uint32}
@@ -33,7 +33,7 @@ class TracedRange:
                 ops.not_equal(self.step, 0), ValueError("range() arg 3 must not be zero")
             )
         elif self.step == 0:
-            raise of_program(ValueError("range() arg 3 must not be zero"))
+            raise program_error(ValueError, "range() arg 3 must not be zero")
         return self.start if isinstance(self.start, Tensor) else tracer.trace.constant(self.start)
 
     def goes_on(self, value: Tensor) -> Tensor:
@@ -58,5 +58,5 @@ def _bound(value: Any) -> Any:
     if value.size != 1 or value.dtype not in INTEGERS:
         kind = TypeError if value.dtype not in INTEGERS else ValueError
         text = f"the bounds of a range must be integers or tensors of one integer, but got {value.dtype}{list(value.shape)}"
-        raise of_program(kind(text))
+        raise program_error(kind, text)
     return _core.op("Number")(ops.cast(value, _core.int64))

@@ -8,10 +8,10 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from mindspore.compile.program.recent import put
 from mindspore.compile.values import guards
 from mindspore.compile.versions.entries import EagerEntry, FailedEntry, Version
 from mindspore.compile.versions.notices import Notices
-from mindspore.compile.versions.recent import put
 from mindspore.compile.versions.varied import Numbers
 
 logger = logging.getLogger("mindspore.compile")

@@ -11,9 +11,9 @@ import weakref
 from typing import Any
 
 from mindspore.common import _late
+from mindspore.compile.program.recent import put
 from mindspore.compile.values.compilable import GRADIENTS, METHODS, TRANSFORMS
 from mindspore.compile.values.records import is_python_class
-from mindspore.compile.versions.recent import put
 from mindspore.ops._grad import GradFunction
 
 

@@ -12,6 +12,7 @@ from mindspore import _core, context, tuning
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common.jit_config import JitConfig
+from mindspore.compile.program.recent import put
 from mindspore.compile.program.tracebacks import hide
 from mindspore.compile.values.compilable import (
     FAST,
@@ -26,7 +27,6 @@ from mindspore.compile.versions import recorded
 from mindspore.compile.versions.cache import Cache
 from mindspore.compile.versions.homes import home_for, home_of
 from mindspore.compile.versions.keys import look_up, with_passes
-from mindspore.compile.versions.recent import put
 from mindspore.compile.versions.signature import declared
 from mindspore.compile.versions.target import Target, options_of, prepare, run_target
 from mindspore.compile.walk.gradients import grad_in_trace

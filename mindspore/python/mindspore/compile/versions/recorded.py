@@ -15,10 +15,10 @@ from mindspore.compile.decided.given import Given, containers_of
 from mindspore.compile.program.borders import serves
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.program.failures import Again
+from mindspore.compile.program.recent import put
 from mindspore.compile.versions.cache import Cache
 from mindspore.compile.versions.keys import inputs_of
 from mindspore.compile.versions.notices import Notices
-from mindspore.compile.versions.recent import put
 from mindspore.compile.versions.target import Target, require_whole, run_target
 from mindspore.compile.walk.transforms import FunctionGraph
 from mindspore.ops._custom import has_tangent

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
+from mindspore.compile.program.recent import put
 from mindspore.compile.values.numbers import is_number
-from mindspore.compile.versions.recent import put
 
 _MOST = 64  # keys without numbers
 

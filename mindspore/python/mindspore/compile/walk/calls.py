@@ -122,13 +122,14 @@ class Calls(Instances):
         if is_library(inner) or is_of_cells(inner):
             if isinstance(owner, Tensor):
                 return self.run_call(function, args, kwargs)
-            return self.split_arguments(
-                args, kwargs, lambda a, k: self._run_library(function, a, k)
-            )
+            return self._run_library(function, args, kwargs)
         return self._call_function(inner, [owner, *args], kwargs)
 
     def _run_library(self, function: Any, args: list, kwargs: dict) -> Any:
-        return self.with_numbers(args, kwargs, lambda a, k: self.call_plainly(function, a, k))
+        def run(args: list, kwargs: dict) -> Any:
+            return self.with_numbers(args, kwargs, lambda a, k: self.call_plainly(function, a, k))
+
+        return self.split_arguments(args, kwargs, run)
 
     def _call_function(self, function: types.FunctionType, args: list, kwargs: dict) -> Any:
         constant = getattr(function, "_ms_constexpr", None)
@@ -172,9 +173,7 @@ class Calls(Instances):
         if is_library(function):
             return self.run_call(function, args, kwargs)
         if is_of_cells(function):
-            return self.split_arguments(
-                args, kwargs, lambda a, k: self._run_library(function, a, k)
-            )
+            return self._run_library(function, args, kwargs)
         args, kwargs = self.call_plainly(function.accept, args, kwargs)
         return self.call(function.__wrapped__, args, kwargs, frame)
 

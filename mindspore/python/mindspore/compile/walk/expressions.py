@@ -12,8 +12,8 @@ from mindspore.compile.program.borders import (
     is_true,
     listed,
     of_compiler,
-    of_program,
     plainly,
+    program_error,
     program_operation,
 )
 from mindspore.compile.program.errors import Unsupported, note_expression
@@ -50,10 +50,10 @@ def _mapped(function: Any, value: Any) -> dict:
 
 def _check_keyword(function: Any, key: Any, others: dict) -> None:
     if not isinstance(key, str):
-        raise of_program(TypeError("keywords must be strings"))
+        raise program_error(TypeError, "keywords must be strings")
     if key in others:
         text = f"{_called(function)} got multiple values for keyword argument '{key}'"
-        raise of_program(TypeError(text))
+        raise program_error(TypeError, text)
 
 
 def _called(function: Any) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from mindspore import _core, ops
 from mindspore._core import Tensor
 from mindspore.common import _late
-from mindspore.compile.program.borders import is_true, of_program
+from mindspore.compile.program.borders import is_true, of_program, program_error
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values import guards as facts
 from mindspore.compile.values.cells import TensorCells
@@ -43,11 +43,10 @@ class Facts(States):
         if not isinstance(value, Tensor):
             return Tensor(is_true(value))
         if value.size != 1:
-            raise of_program(
-                ValueError(
-                    f"For 'Tensor', a condition must have exactly one element, but got shape {list(value.shape)}. Use ops.any "
-                    "or ops.all."
-                )
+            raise program_error(
+                ValueError,
+                f"For 'Tensor', a condition must have exactly one element, but got shape {list(value.shape)}. Use ops.any "
+                "or ops.all.",
             )
         if value.dtype is not _core.bool:
             value = ops.not_equal(value, 0)
@@ -95,6 +94,6 @@ class Facts(States):
             value = cell.cell_contents
         except ValueError:
             self.guards.closure(cell, facts.MISSING)
-            raise of_program(NameError(f"free variable '{name}' has no value yet")) from None
+            raise program_error(NameError, f"free variable '{name}' has no value yet") from None
         self.guards.closure(cell, value)
         return self.fact(value)

@@ -9,7 +9,7 @@ import ast
 import types
 from typing import TYPE_CHECKING, Any
 
-from mindspore.compile.program.borders import of_program
+from mindspore.compile.program.borders import program_error
 from mindspore.compile.walk.statements import Statements
 
 if TYPE_CHECKING:
@@ -52,26 +52,24 @@ def bind_arguments(
     if spec.vararg:
         env[spec.vararg.arg] = tuple(rest)
     elif rest:
-        raise of_program(
-            TypeError(
-                f"{name}() takes {len(positional)} positional arguments but {len(args)} were given"
-            )
+        raise program_error(
+            TypeError,
+            f"{name}() takes {len(positional)} positional arguments but {len(args)} were given",
         )
     extra: dict[str, Any] = {}
     keyword_only = [a.arg for a in spec.kwonlyargs]
     for key, value in kwargs.items():
         if key in positional[len(spec.posonlyargs) :] or key in keyword_only:
             if key in env:
-                raise of_program(TypeError(f"{name}() got multiple values for argument '{key}'"))
+                raise program_error(TypeError, f"{name}() got multiple values for argument '{key}'")
             env[key] = value
         elif spec.kwarg:
             extra[key] = value
         else:
             takes = ", ".join([*positional, *keyword_only])
-            raise of_program(
-                TypeError(
-                    f"{name}() got an unexpected keyword argument '{key}'; it takes ({takes})"
-                )
+            raise program_error(
+                TypeError,
+                f"{name}() got an unexpected keyword argument '{key}'; it takes ({takes})",
             )
     for key, value in zip(positional[len(positional) - len(defaults) :], defaults):
         env.setdefault(key, value)
@@ -81,10 +79,9 @@ def bind_arguments(
         env[spec.kwarg.arg] = extra
     missing = [p for p in positional + keyword_only if p not in env]
     if missing:
-        raise of_program(
-            TypeError(
-                f"{name}() is missing {len(missing)} required argument{'s' * (len(missing) > 1)}: "
-                + ", ".join(f"'{m}'" for m in missing)
-            )
+        raise program_error(
+            TypeError,
+            f"{name}() is missing {len(missing)} required argument{'s' * (len(missing) > 1)}: "
+            + ", ".join(f"'{m}'" for m in missing),
         )
     return env

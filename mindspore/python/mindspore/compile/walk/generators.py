@@ -13,7 +13,7 @@ from mindspore.compile.decided.recursion import Recursion
 from mindspore.compile.program.borders import (
     compiler_work,
     of_compiler,
-    of_program,
+    program_error,
 )
 from mindspore.compile.program.errors import Unsupported, is_located, locate
 from mindspore.compile.program.source import own_nodes
@@ -87,7 +87,7 @@ class Generator:
 
     def __next__(self) -> Any:
         if self.running:
-            raise of_program(ValueError("generator already executing"))
+            raise program_error(ValueError, "generator already executing")
         if self.ended:
             raise StopIteration
         self.running = True

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from mindspore.compile.program.borders import is_true, of_program, program_operation
+from mindspore.compile.program.borders import is_true, program_error, program_operation
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.program.failures import failed, is_of_compiler, is_of_program
 from mindspore.compile.program.marks import original_of
@@ -86,7 +86,7 @@ class Handlers(Expressions):
         for item in reversed(self.stack):
             if item[0] == "handled":
                 return item[2]
-        raise of_program(RuntimeError("no active exception to raise"))
+        raise program_error(RuntimeError, "no active exception to raise")
 
     def refuse_handlers(self, what: str) -> None:
         """A tensor decides about an exception: that must not concern a handler, which works while compiling."""
@@ -120,8 +120,8 @@ class Handlers(Expressions):
         if isinstance(manager, HostValue):
             value = manager.__enter__()
         elif not hasattr(kind, "__enter__") or not hasattr(kind, "__exit__"):
-            raise of_program(
-                TypeError(f"'{kind.__name__}' object does not support the context manager protocol")
+            raise program_error(
+                TypeError, f"'{kind.__name__}' object does not support the context manager protocol"
             )
         else:
             value = self.tracer.call(self.tracer.bound(manager, "__enter__"), [], {}, self)

@@ -9,7 +9,7 @@ from typing import Any
 
 from mindspore import _core, ops
 from mindspore._core import SymbolicInt, Tensor
-from mindspore.compile.program.borders import of_program, program_operation
+from mindspore.compile.program.borders import program_error, program_operation
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.foreign import is_of_program
 from mindspore.compile.values.host_values import has_host
@@ -41,11 +41,10 @@ class Instances(PlainCalls):
 
     def _number(self, kind: type, value: Tensor) -> Tensor:
         if value.size != 1:
-            raise of_program(
-                ValueError(
-                    "For 'Tensor', what becomes a Python number must have exactly one element, but got shape "
-                    f"{list(value.shape)}."
-                )
+            raise program_error(
+                ValueError,
+                "For 'Tensor', what becomes a Python number must have exactly one element, but got shape "
+                f"{list(value.shape)}.",
             )
         if kind is bool:
             value = self.truth(value)
@@ -64,7 +63,7 @@ class Instances(PlainCalls):
         result = self.call(self.bound(made, "__init__"), args, kwargs, None)
         if result is not None:
             kind = type(sample_of(result))
-            raise of_program(TypeError(f"__init__() should return None, not '{kind.__name__}'"))
+            raise program_error(TypeError, f"__init__() should return None, not '{kind.__name__}'")
         return made
 
     def _new(self, kind: type, args: list, kwargs: dict) -> Any:

@@ -87,6 +87,12 @@ class Logic(Names):
         )
         return result
 
+    def _where(
+        self, truth: Tensor, is_: bool, value: Callable[[], Any], other: Callable[[], Any]
+    ) -> Any:
+        """`value()` where a condition is true, or false, as `is_` says; elsewhere `other()`."""
+        return self.choose(truth, value, other) if is_ else self.choose(truth, other, value)
+
     def _test_all(self, node: ast.BoolOp) -> Any:
         conjunction = isinstance(node.op, ast.And)
         decided: Any = None  # the truth of the tensors so far
@@ -117,8 +123,7 @@ class Logic(Names):
             value = _unless_it_fails(lambda: self.test(node))
             if value is not _FAILED:
                 return value
-        ways = (lambda: self.test(node)), (lambda: needed)
-        return self.choose(decided, *(ways if needed else ways[::-1]))
+        return self._where(decided, needed, lambda: self.test(node), lambda: needed)
 
     def _is_harmless(self, node: ast.expr) -> bool:
         for n in ast.walk(node):
@@ -179,8 +184,7 @@ class Logic(Names):
                     first, second = (other, value) if conjunction else (value, other)
                     result = pick(truth, first, second)
                 return self.tracer.aliases.note(result, (value, other))
-        ways = rest, (lambda: value)
-        return self.choose(truth, *(ways if conjunction else ways[::-1]))
+        return self._where(truth, conjunction, rest, lambda: value)
 
     def _Compare(self, node: ast.Compare) -> Any:
         return self._chain(node, self.eval(node.left), 0)
@@ -278,8 +282,7 @@ class Logic(Names):
             if shared:
                 raise Unsupported("a tensor decides whether an iterator goes on")
             rest = lambda: self._first_that_is(wanted, items, shared)  # noqa: E731
-            ways = (lambda: wanted), rest
-            return self.choose(self.tracer.truth(item), *(ways if wanted else ways[::-1]))
+            return self._where(self.tracer.truth(item), wanted, lambda: wanted, rest)
         return not wanted
 
     def both(self, a: Any, b: Any) -> Any:

@@ -10,7 +10,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mindspore._core import Tensor
-from mindspore.compile.program.borders import is_true, listed, of_program, program_operation
+from mindspore.compile.program.borders import (
+    is_true,
+    listed,
+    program_error,
+    program_operation,
+)
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.host_values import HostValue, decides
 from mindspore.compile.walk.handlers import Handlers
@@ -139,7 +144,7 @@ class Matching(Handlers):
     def _fit_MatchClass(self, pattern: ast.MatchClass, subject: Any, found: Found) -> None:
         kind = self.eval(pattern.cls)
         if not isinstance(kind, type):
-            raise of_program(TypeError("called match pattern must be a class"))
+            raise program_error(TypeError, "called match pattern must be a class")
         if not self.tracer.call(isinstance, [subject, kind], {}, self):
             raise _Fails
         for name, part in self._named_parts(pattern, kind):
@@ -158,16 +163,15 @@ class Matching(Handlers):
             names = [None]
         if len(parts) > len(names):
             plural = "" if len(names) == 1 else "s"
-            raise of_program(
-                TypeError(
-                    f"{kind.__name__}() accepts {len(names)} positional sub-pattern{plural} ({len(parts)} given)"
-                )
+            raise program_error(
+                TypeError,
+                f"{kind.__name__}() accepts {len(names)} positional sub-pattern{plural} ({len(parts)} given)",
             )
         named = [*zip(names, parts), *zip(pattern.kwd_attrs, pattern.kwd_patterns)]
         for i, (name, _) in enumerate(named):
             if any(name == other for other, _ in named[:i]):
-                raise of_program(
-                    TypeError(f"{kind.__name__}() got multiple sub-patterns for attribute '{name}'")
+                raise program_error(
+                    TypeError, f"{kind.__name__}() got multiple sub-patterns for attribute '{name}'"
                 )
         return named
 

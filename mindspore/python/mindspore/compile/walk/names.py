@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mindspore._core import Tensor
 from mindspore.compile.decided.flow import Flow
-from mindspore.compile.program.borders import listed, of_program, program_operation
+from mindspore.compile.program.borders import listed, of_program, program_error, program_operation
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.program.source import local_names, names_around
 from mindspore.compile.values.nested import NestedFunction
@@ -164,7 +164,7 @@ class Names(Flow):
             star = any(isinstance(t, ast.Starred) for t in targets)
             least = f"at least {len(targets) - 1}" if star else f"{len(targets)}"
             text = f"{least} values are expected to unpack, but got {len(items)}"
-            raise of_program(ValueError(text))
+            raise program_error(ValueError, text)
         for t, item in zip(targets, shares):
             self.assign(t.value if isinstance(t, ast.Starred) else t, item)
 

@@ -12,7 +12,7 @@ from typing import Any
 from mindspore import _core, ops
 from mindspore._core import Tensor
 from mindspore.common import _late
-from mindspore.compile.program.borders import listed, of_program, program_operation
+from mindspore.compile.program.borders import listed, of_program, program_error, program_operation
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.effects import is_text_of, text_of
 from mindspore.compile.values.host_values import HostValue
@@ -39,8 +39,8 @@ class Operations(Attributes):
             value = self.split(value, lambda v: listed(self.iterate(v)))
         if isinstance(value, Tensor):
             if value.ndim == 0:
-                raise of_program(
-                    TypeError("iteration needs at least one dimension, but got a 0-d tensor")
+                raise program_error(
+                    TypeError, "iteration needs at least one dimension, but got a 0-d tensor"
                 )
             with program_operation:
                 return [value[i] for i in range(value.shape[0])]

@@ -14,7 +14,14 @@ from typing import Any
 
 from mindspore._core import Tensor
 from mindspore.compile.decided.exits import BREAK, CONTINUE
-from mindspore.compile.program.borders import each, is_true, of_program, program_operation, read
+from mindspore.compile.program.borders import (
+    each,
+    is_true,
+    of_program,
+    program_error,
+    program_operation,
+    read,
+)
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.program.marks import note_raised
 from mindspore.compile.program.source import stored_names
@@ -233,7 +240,7 @@ class Statements(Matching):
         if isinstance(error, type):
             error = self.tracer.call(error, [], {}, self)
         if not isinstance(error, BaseException):
-            raise of_program(TypeError("exceptions must derive from BaseException"))
+            raise program_error(TypeError, "exceptions must derive from BaseException")
         if node.cause is not None:
             with program_operation:
                 error.__cause__ = cause() if isinstance(cause, type) else cause

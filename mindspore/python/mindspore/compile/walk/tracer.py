@@ -50,7 +50,6 @@ class Tracer(Calls):
         self.max_depth = max_depth  # of calls of the user
         self.fast = fast  # the passes that only make graphs faster run
         self.guards = facts.Guards()
-        self._take_device()
         self.places: list[tuple[Frame, int]] = []  # of calls under way: frame, span of its caller
         self.made: set[int] = set()  # ids of objects that the compiled function made itself
         self.keep: list[Any] = []  # ... kept alive, so that ids stay theirs
@@ -63,9 +62,7 @@ class Tracer(Calls):
         self.arms = 0  # branches that a tensor decides, around what is being traced
         self.session: Session | None = None  # None: no line may run eagerly
         self.warn_break: Callable[[Unsupported], None] = lambda reason: None
-        self.facts, self.decided, self.conditions, self.numbers = [], {}, {}, {}  # see choices.py
         self.calls, self.unrolled = [], set()  # see recursion.py
-        self.memo = Memo()
         self.cells = TensorCells()
         self.iterators = {}  # see generators.py
         self.arguments: list[Tensor] = []  # of the function, in the order of the graph's inputs
@@ -74,16 +71,17 @@ class Tracer(Calls):
         # Tensors read from outside: as values of the graph, by whose id, and themselves.
         self.lifted: dict[int, tuple[Tensor, Tensor]] = {}
         self.replaced: list[Tensor] = []  # Parameters that set_data gives another value
-        self.trace = _core.Trace()  # last: from here on this thread is tracing, until close()
-        self._listen()
+        self._begin()
 
-    def _take_device(self) -> None:
+    def _begin(self) -> None:
+        """Begins a graph. From here on this thread is tracing, until `close` of the trace."""
         place = context.place_of("device_target")
         self.device = place[2]
         _core.synchronize(self.device)  # what it found wrong before is not of this program
         self.guards.item(*place)
-
-    def _listen(self) -> None:
+        self.facts, self.decided, self.conditions, self.numbers = [], {}, {}, {}  # see choices.py
+        self.memo = Memo()
+        self.trace = _core.Trace()
         self.trace.on_update = self.aliases.check_change
         self.trace.on_write, self.trace.on_replace = self.write, self.replace
 
@@ -96,14 +94,9 @@ class Tracer(Calls):
 
     def restart(self) -> None:
         """Goes on in a new graph, after a line that ran eagerly."""
-        span = self.trace.span
+        span, made = self.trace.span, self.trace.made
         self.records.clear()
-        self.facts, self.decided, self.conditions, self.numbers = [], {}, {}, {}
-        self.memo = Memo()
-        made = self.trace.made
-        self.trace = _core.Trace()
-        self._listen()
-        self._take_device()
+        self._begin()
         self.trace.span, self.trace.continued, self.trace.made = span, True, made
 
     @property
