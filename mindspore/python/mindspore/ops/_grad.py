@@ -59,6 +59,11 @@ class GradFunction:
             _late.compiler.hide(error)
             raise
 
+    def settings(self) -> tuple:
+        """What is asked for, beside which function and which weights."""
+        results = (self.has_aux, self.with_value, self.return_ids)
+        return (self.name, self.positions, self.sens_param, *results)
+
     # ---- shared by both modes --------------------------------------------------------------------------------------
     def split_sens(self, args: tuple) -> tuple[tuple, Any]:
         """The arguments of `fn`, and the tangent that came as the last argument."""

@@ -9,13 +9,7 @@ from typing import Any
 from mindspore import _core, ops
 from mindspore._core import Tensor
 from mindspore.compile.program.errors import Unsupported
-from mindspore.compile.values.structure import (
-    children,
-    leaves_of,
-    rebuild,
-    replace_leaves,
-    shares,
-)
+from mindspore.compile.values.structure import children, leaves_of, rebuild, replace_leaves, shares
 from mindspore.compile.values.values import (
     Choice,
     Undefined,

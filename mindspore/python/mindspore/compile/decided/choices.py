@@ -18,14 +18,7 @@ from mindspore.compile.program.marks import note_raised
 from mindspore.compile.values.numbers import is_number
 from mindspore.compile.values.ranges import INTEGERS
 from mindspore.compile.values.structure import exchanged, first, replace_leaves
-from mindspore.compile.values.values import (
-    NUMBERS,
-    Choice,
-    Undefined,
-    dtype_of,
-    pick,
-    same_type,
-)
+from mindspore.compile.values.values import NUMBERS, Choice, Undefined, dtype_of, pick, same_type
 
 
 class Choices(TracerPart):

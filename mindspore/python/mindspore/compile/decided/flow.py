@@ -53,7 +53,10 @@ class Flow(FramePart):
     # ---- branches -----------------------------------------------------------------------------------------------------
     def tensor_if(self, node: ast.If, test: Any) -> Any:
         """`if tensor:`. Where the arms cannot be compiled, the tensor's value may be known between two graphs."""
-        first, second = (lambda: self._arm(node.body)), (lambda: self._arm(node.orelse))
+        first, second = (
+            functools.partial(self._arm, functools.partial(self.push, body))
+            for body in (node.body, node.orelse)
+        )
         tracer, session = self.tracer, self.tracer.session
         condition = tracer.truth(test)
         if session is None or not session.possible():
@@ -79,21 +82,26 @@ class Flow(FramePart):
         fork = Fork(self.tracer, self.whole, self.tracer.truth(test))
         return fork.join([fork.arm(0, first), fork.arm(1, second)])
 
-    def _arm(self, statements: list[ast.stmt]) -> Any:
-        """Runs an arm's own statements; how they were left."""
+    def _arm(self, start: Callable[[], Any]) -> Any:
+        """Runs what `start` does, and pushes, as an arm; how it was left."""
         base = len(self.stack)
         self.stack.append(("arm", False))
-        self.push(statements)
+        start()
         return self._to_barrier(base)
+
+    def _way(self, fork: Fork, side: int, run: Callable[[], Any]) -> Arm:
+        """An arm of a fork, which leaves the stack as it is."""
+        stack = self.stack
+        self.stack = list(stack)
+        arm = self._exit_of(fork.arm(side, run))
+        self.stack = stack
+        return arm
 
     def _rest(self, base: int, exit_: Any = FALLS) -> Any:
         """Runs what is on the stack above `base`; how it was left. `exit_`: of what came before."""
         ends = self._is_end(base)
         self.stack.insert(base, ("arm", ends))
-        if _is_mixed(exit_):
-            self._guard(exit_)
-        elif exit_ != FALLS:
-            self._perform(exit_)
+        self._perform(exit_)
         exit_ = self._to_barrier(base)
         if ends and exit_ == FALLS:
             self.env[VALUE] = None
@@ -114,12 +122,8 @@ class Flow(FramePart):
         """The end of an arm."""
 
     def _branch(self, condition: Tensor, first: Callable, second: Callable) -> Any:
-        fork, stack = Fork(self.tracer, self.whole, condition), self.stack
-        arms = []
-        for side, run in enumerate((first, second)):
-            self.stack = list(stack)
-            arms.append(self._exit_of(fork.arm(side, run)))
-        self.stack = list(stack)
+        fork = Fork(self.tracer, self.whole, condition)
+        arms = [self._way(fork, side, run) for side, run in enumerate((first, second))]
         for leaver, stayer in (arms, arms[::-1]):
             if not leaver.dead and not stayer.dead and self._goes_on(leaver, stayer):
                 self._extend(fork, leaver, stayer)
@@ -138,10 +142,7 @@ class Flow(FramePart):
         middle = len(allowed) // 2
 
         def run(way: list[int]) -> Any:
-            base = len(self.stack)
-            self.stack.append(("arm", False))
-            self._branch_among(choice, way, start)
-            return self._to_barrier(base)
+            return self._arm(lambda: self._branch_among(choice, way, start))
 
         condition = self.tracer.below(choice, allowed[middle])
         return self._branch(condition, lambda: run(allowed[:middle]), lambda: run(allowed[middle:]))
@@ -241,7 +242,10 @@ class Flow(FramePart):
         returned = arm.heap.get(id(self.env), {}).get(VALUE)
         return any(isinstance(v, NestedFunction) for v in reachable(self.tracer, [returned]))
 
-    def _perform(self, exit_: int) -> Any:
+    def _perform(self, exit_: Any) -> Any:
+        """Goes on where an exit leads."""
+        if _is_mixed(exit_):
+            return self._guard(exit_)
         if exit_ == FALLS:
             return None
         if exit_ == RETURN:
@@ -272,10 +276,9 @@ class Flow(FramePart):
         self._check_cut(base)
         outer = self.stack
         fork = Fork(self.tracer, self.whole, ops.equal(exit_.kind, FALLS))
-        self.stack = list(outer)
-        first = self._exit_of(fork.arm(0, lambda: self._rest(base)))
+        first = self._way(fork, 0, lambda: self._rest(base))
         left = Mixed(exit_.kind, exit_.kinds - {FALLS})
-        second = self._exit_of(fork.arm(1, lambda: self._landed(left, nearest, rest)))
+        second = self._way(fork, 1, lambda: self._landed(left, nearest, rest))
         self.stack = outer[:base]
         return self._meet(fork, [first, second])
 
@@ -316,14 +319,12 @@ class Flow(FramePart):
     def _one_round(self, loop: GraphLoop) -> Any:
         """A loop whose body raises: a branch."""
 
-        def body() -> Any:
-            base = len(self.stack)
-            self.stack.append(("arm", False))
+        def start() -> None:
             loop.enter()
             self.push(loop.node.body)
-            return self._to_barrier(base)
 
-        self._branch(self.tracer.truth(loop.test()), body, lambda: FALLS)
+        truth = self.tracer.truth(loop.test())
+        self._branch(truth, lambda: self._arm(start), lambda: FALLS)
         self.push(loop.node.orelse)
 
     def _loop(self, loop: GraphLoop) -> Any:

@@ -28,23 +28,13 @@ from mindspore.compile.values.structure import (
     replace_leaves,
     same_contents,
 )
-from mindspore.compile.values.values import (
-    NUMBERS,
-    Undefined,
-    is_weak,
-    pick,
-    placeholder,
-)
+from mindspore.compile.values.values import NUMBERS, Undefined, is_weak, pick, placeholder
 
 if TYPE_CHECKING:
     from mindspore.compile.walk.frame import Frame
 
 _MAX_ROUNDS = 12
 _MISSING = object()
-
-
-class _Retry(Exception):
-    """The body showed that more must be carried, or with another type."""
 
 
 class BodyRaises(Exception):
@@ -102,9 +92,6 @@ class GraphLoop:
         for _ in range(_MAX_ROUNDS):
             try:
                 outputs = self._attempt()
-                break
-            except _Retry:
-                pass
             except NeverEnds as end:
                 if end.unsettled:
                     raise
@@ -113,6 +100,8 @@ class GraphLoop:
                 self.heap.restore()
                 self.trace.restore(environment)
                 self.frame.stack = stack
+            if outputs is not None:
+                break
         else:
             raise Unsupported(
                 "the types of the variables of this loop change in every round, but they must stay the same"
@@ -125,7 +114,8 @@ class GraphLoop:
         return Mixed(self.state["exit"], self.kinds - {0} if self.endless else self.kinds)
 
     # ---- one round --------------------------------------------------------------------------------------------------
-    def _attempt(self) -> list:
+    def _attempt(self) -> list | None:
+        """What the loop gives; None where the body showed that more must be carried, or with another type."""
         trace, depth, facts = self.trace, self.trace.depth, len(self.tracer.facts)
         self.changes = self.tracer.aliases.changes  # in place, before the round
         initial = [self._value(t) for s in self.slots.values() for t in leaves_of(s.start)]
@@ -152,7 +142,7 @@ class GraphLoop:
             self._leave(depth)
             for grow in retry:
                 grow()
-            raise _Retry
+            return None
         trace.restore(environment)
         done = trace.begin("done")
         trace.end(head)

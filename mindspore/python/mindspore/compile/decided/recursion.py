@@ -24,12 +24,7 @@ from mindspore.compile.decided.fork import NeverEnds
 from mindspore.compile.decided.heap import Heap
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.structure import children, leaves_of, replace_leaves, shares
-from mindspore.compile.values.values import (
-    is_weak,
-    placeholder,
-    require_plain,
-    told_apart,
-)
+from mindspore.compile.values.values import is_weak, placeholder, require_plain, told_apart
 
 if TYPE_CHECKING:
     from mindspore.compile.walk.frame import Frame

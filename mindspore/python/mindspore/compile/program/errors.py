@@ -202,9 +202,7 @@ _MUCH = 0.1  # of a ratio of similarity
 
 # Python shows a KeyError's text as a repr, with its lines in one.
 _LocatedKeyError = type(
-    "KeyError",
-    (KeyError,),
-    {"__str__": lambda self: str(self.args[0]), "__module__": "builtins"},
+    "KeyError", (KeyError,), {"__str__": lambda self: str(self.args[0]), "__module__": "builtins"}
 )
 
 

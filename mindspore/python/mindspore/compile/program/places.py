@@ -119,6 +119,17 @@ def place_at(node: Any, file: str, function: str, values: str = "") -> Place:
 
 
 # ---- operands -----------------------------------------------------------------------------------------------------------
+_OPERANDS: dict[type, tuple[str, ...]] = {
+    ast.BinOp: ("left", "right"),
+    ast.AugAssign: ("target", "value"),
+    ast.UnaryOp: ("operand",),
+    ast.BoolOp: ("values",),
+    ast.Compare: ("left", "comparators"),
+    ast.Subscript: ("value", "slice"),
+    ast.Attribute: ("value",),
+}
+
+
 def describe(value: Any) -> str:
     """What a message says of a value: dtype and shape of a tensor, the name of a Parameter, a short Python value."""
     if isinstance(value, Tensor):
@@ -140,23 +151,12 @@ def operands(node: Any) -> list[ast.expr]:
     """The sub-expressions whose values decide whether an expression or statement fails."""
     head = getattr(node, _HEADS.get(type(node), ""), None)
     node = node if head is None else head
-    if isinstance(node, ast.BinOp):
-        return [node.left, node.right]
-    if isinstance(node, ast.AugAssign):
-        return [node.target, node.value]
-    if isinstance(node, ast.UnaryOp):
-        return [node.operand]
-    if isinstance(node, ast.BoolOp):
-        return node.values
-    if isinstance(node, ast.Compare):
-        return [node.left, *node.comparators]
-    if isinstance(node, ast.Subscript):
-        return [node.value, node.slice]
-    if isinstance(node, ast.Attribute):
-        return [node.value]
     if isinstance(node, ast.Call):
         receiver = [node.func.value] if isinstance(node.func, ast.Attribute) else []
         return [*receiver, *node.args, *(k.value for k in node.keywords)]
+    if type(node) in _OPERANDS:
+        fields = [getattr(node, name) for name in _OPERANDS[type(node)]]
+        return [v for f in fields for v in (f if isinstance(f, list) else [f])]
     return [node] if isinstance(node, ast.expr) else []
 
 

@@ -180,10 +180,7 @@ _RULES: list[tuple[re.Pattern, Callable[[re.Match, list[Operand], str], str]]] =
             r"must be \w+(?P<known>\(.*\)), but got an unexpected argument '(?P<given>\w+)'",
             _argument,
         ),
-        (
-            r"unexpected keyword argument '(?P<given>\w+)'; it takes (?P<known>\(.*\))",
-            _argument,
-        ),
+        (r"unexpected keyword argument '(?P<given>\w+)'; it takes (?P<known>\(.*\))", _argument),
         (
             r"'variable' must be a Parameter",
             lambda *_: "Make it a Parameter of the cell: Parameter(value, name='...').",

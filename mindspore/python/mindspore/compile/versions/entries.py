@@ -36,11 +36,7 @@ class Entry(Version):
     """One compiled graph."""
 
     def __init__(
-        self,
-        graph: Any,
-        facts: list,
-        place: Callable[..., Any],
-        numbers: tuple[int, ...] = (),
+        self, graph: Any, facts: list, place: Callable[..., Any], numbers: tuple[int, ...] = ()
     ):
         super().__init__(facts)
         self.graph, self.place = graph, place

@@ -66,9 +66,8 @@ def home_for(function: Any) -> tuple[dict, tuple]:
         home, inner = home_for(function.fn)
         return home, (function._transform_key, inner)
     if isinstance(function, GradFunction) and function.weights is None:
-        settings = (function.name, function.positions, function.sens_param, function.has_aux)
         home, inner = home_for(function.fn)
-        return home, (settings, function.with_value, function.return_ids, inner)
+        return home, (function.settings(), inner)
     if getattr(function, "owner", None) is not None and hasattr(type(function), "_ms_compiled"):
         function = function.bound_function()  # each look-up gives the method another JitFunction
     if isinstance(function, types.MethodType):

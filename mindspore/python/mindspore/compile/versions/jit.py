@@ -108,10 +108,8 @@ _MAX_GRADIENTS = 16
 def _cache_of_gradient(gradient: Any) -> Cache:
     """Kept with what is differentiated: grad(f) is often made anew for every step."""
     weights = gradient.weight_list()
-    settings = (gradient.name, gradient.positions, gradient.sens_param, gradient.has_aux)
-    results = (gradient.with_value, gradient.return_ids, gradient.weights is None)
-    strict = options_of(gradient.fn).strict
-    key = (settings, results, strict, isinstance(gradient.weights, Tensor), *map(id, weights))
+    found = (gradient.weights is None, isinstance(gradient.weights, Tensor))
+    key = (gradient.settings(), *found, options_of(gradient.fn).strict, *map(id, weights))
     home, inner = home_for(gradient.fn)
     caches = home.setdefault(("gradients", inner), {})
     if key not in caches:

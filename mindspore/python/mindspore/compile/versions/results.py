@@ -18,11 +18,7 @@ from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.effects import Text
 from mindspore.compile.values.host_values import HostValue
 from mindspore.compile.values.ranges import TracedRange
-from mindspore.compile.values.structure import (
-    attributes_of,
-    set_contents,
-    structure_of,
-)
+from mindspore.compile.values.structure import attributes_of, set_contents, structure_of
 from mindspore.compile.values.values import NUMBERS, Choice, Undefined
 from mindspore.compile.versions.breaks import refuse_code
 

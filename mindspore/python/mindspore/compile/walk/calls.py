@@ -13,11 +13,7 @@ from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.compile.decided.parts import FramePart
-from mindspore.compile.program.borders import (
-    of_compiler,
-    program_operation,
-    serves,
-)
+from mindspore.compile.program.borders import of_compiler, program_operation, serves
 from mindspore.compile.program.errors import Unsupported, is_located, locate, refusal
 from mindspore.compile.program.source import NoSource, find_source
 from mindspore.compile.values import foreign
@@ -41,6 +37,8 @@ from mindspore.compile.walk.plain_calls import is_of_container, makes_dict
 from mindspore.compile.walk.python_builtins import SPECIAL
 from mindspore.ops.primitive import Primitive
 
+_BUILT_IN = (type, types.BuiltinFunctionType)  # and classes
+
 
 class Calls(Instances):
     """A storey of Tracer."""
@@ -57,7 +55,7 @@ class Calls(Instances):
                 return self.call_plainly(function, args, kwargs)
             if _is_plain(function) and not makes_dict(function, args) and has_host((args, kwargs)):
                 return self.run_call(function, args, kwargs)
-        special = SPECIAL.get(function) if _hashable(function) else None
+        special = SPECIAL.get(function) if isinstance(function, _BUILT_IN) else None
         if special is not None:
             return self.split_arguments(args, kwargs, lambda a, k: special(self, a, k))
         if isinstance(function, NestedFunction):
@@ -271,10 +269,6 @@ class Calls(Instances):
 
 def _is_plain(function: Any) -> bool:
     """Builtins and classes that look at their arguments; those that only pass them on are not meant."""
-    if not isinstance(function, (type, types.BuiltinFunctionType)):
+    if not isinstance(function, _BUILT_IN):
         return False
     return not (Does.PASSES in foreign.does(function) or is_of_container(function))
-
-
-def _hashable(function: Any) -> bool:
-    return isinstance(function, (type, types.BuiltinFunctionType))

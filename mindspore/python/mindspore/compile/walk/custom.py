@@ -47,8 +47,7 @@ class Traced(Apart):
         """The tangents of the value, in its structure."""
         of = iter(given)
         return refill(
-            self.value,
-            (next(of) if has_tangent(r) else _custom.zeros_like(r) for r in self.leaves),
+            self.value, (next(of) if has_tangent(r) else _custom.zeros_like(r) for r in self.leaves)
         )
 
 
@@ -74,11 +73,7 @@ def _backward(tracer: Tracer, graph: Any, make: Callable) -> Any:
 
 @serves
 def custom_in_trace(
-    name: str,
-    forward: Callable,
-    backward: Callable,
-    args: tuple,
-    parameters: list,
+    name: str, forward: Callable, backward: Callable, args: tuple, parameters: list
 ) -> Any:
     """See ops._custom.custom_call. The Parameters are further arguments, for the sake of their gradients."""
     tracer = at_work()

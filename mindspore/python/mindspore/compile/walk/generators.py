@@ -10,11 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from mindspore._core import Tensor
 from mindspore.compile.decided.recursion import Recursion
-from mindspore.compile.program.borders import (
-    compiler_work,
-    of_compiler,
-    program_error,
-)
+from mindspore.compile.program.borders import compiler_work, of_compiler, program_error
 from mindspore.compile.program.errors import Unsupported, is_located, locate
 from mindspore.compile.program.source import own_nodes
 from mindspore.compile.values.structure import Structure, register

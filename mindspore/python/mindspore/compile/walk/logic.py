@@ -162,12 +162,7 @@ class Logic(Names):
         )
 
     def _pick_other(
-        self,
-        node: ast.expr,
-        value: Any,
-        harmless: bool,
-        rest: Callable[[], Any],
-        conjunction: bool,
+        self, node: ast.expr, value: Any, harmless: bool, rest: Callable[[], Any], conjunction: bool
     ) -> Any:
         """`value and rest` or `value or rest`, where a tensor decides which; what is `harmless` is evaluated in any case."""
 

@@ -10,12 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mindspore._core import Tensor
-from mindspore.compile.program.borders import (
-    is_true,
-    listed,
-    program_error,
-    program_operation,
-)
+from mindspore.compile.program.borders import is_true, listed, program_error, program_operation
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.host_values import HostValue, decides
 from mindspore.compile.walk.handlers import Handlers

@@ -16,12 +16,7 @@ from mindspore.compile.program.borders import listed, of_program, program_error,
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.effects import is_text_of, text_of
 from mindspore.compile.values.host_values import HostValue
-from mindspore.compile.values.operators import (
-    ARITHMETIC,
-    BINARY_METHODS,
-    MIRRORED,
-    UNARY_METHODS,
-)
+from mindspore.compile.values.operators import ARITHMETIC, BINARY_METHODS, MIRRORED, UNARY_METHODS
 from mindspore.compile.values.ranges import TracedRange
 from mindspore.compile.values.stand_ins import is_unknown, needs_value, sample_of
 from mindspore.compile.values.values import NUMBERS, Choice, dtype_of, is_symbolic, is_weak
