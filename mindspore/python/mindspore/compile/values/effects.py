@@ -3,7 +3,6 @@ happen when the graph runs, in program order - printing, logging, raising."""
 
 from __future__ import annotations
 
-import contextlib
 import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -13,6 +12,7 @@ from mindspore._core import SymbolicInt, Tensor
 from mindspore.compile.program.errors import Unsupported, locate
 from mindspore.compile.program.marks import PREFIX, original_of
 from mindspore.compile.values.numbers import NumberDecides, NumberInput
+from mindspore.compile.values.records import in_slots
 from mindspore.compile.values.structure import (
     LEAF,
     Structure,
@@ -99,13 +99,7 @@ def _state_of(value: Any, tracer: Tracer) -> dict | None:
     """The attributes of an object that the program made."""
     if id(value) not in tracer.made or isinstance(value, (type, BaseException)):
         return None
-    state = dict(attributes_of(tracer, value) or {})
-    slots = [getattr(kind, "__slots__", ()) for kind in type(value).__mro__]
-    for names in slots:
-        for name in (names,) if isinstance(names, str) else names:
-            with contextlib.suppress(AttributeError):
-                state[name] = object.__getattribute__(value, name)
-    return state
+    return {**(attributes_of(tracer, value) or {}), **in_slots(value)}
 
 
 class _Shown:

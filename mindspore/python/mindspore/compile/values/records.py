@@ -4,6 +4,7 @@ asked all the same: what a run returns, or hands to plain Python, is the caller'
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import types
 from typing import Any
@@ -46,9 +47,15 @@ def fields_of(value: Any) -> dict[str, Any] | None:
     kind: Any = type(value)
     if not _is_record(kind):
         return None
-    fields = dict(getattr(value, "__dict__", ()))
-    for base in kind.__mro__:
+    return {**getattr(value, "__dict__", {}), **in_slots(value)}
+
+
+def in_slots(value: Any) -> dict[str, Any]:
+    """What an object holds in the slots of its class."""
+    found = {}
+    for base in type(value).__mro__:
         for name, member in base.__dict__.items():
-            if isinstance(member, types.MemberDescriptorType) and hasattr(value, name):
-                fields[name] = member.__get__(value, kind)
-    return fields
+            if isinstance(member, types.MemberDescriptorType):
+                with contextlib.suppress(AttributeError):  # it holds nothing there
+                    found[name] = member.__get__(value)
+    return found

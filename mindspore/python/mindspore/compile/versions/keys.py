@@ -18,6 +18,7 @@ from mindspore.common import _late, _planning
 from mindspore.common._tree import flatten
 from mindspore.common.dtype import Type
 from mindspore.compile.values.records import fields_of, is_python_class
+from mindspore.compile.values.structure import bounds_of
 from mindspore.compile.values.values import parts_of_number
 from mindspore.compile.versions.signature import Sizes
 
@@ -80,8 +81,8 @@ _BY_VALUE = frozenset(
 )
 # What values of these kinds are made of.
 _PARTS: dict[type, Any] = {
-    slice: lambda v: (v.start, v.stop, v.step),
-    range: lambda v: (v.start, v.stop, v.step),
+    slice: bounds_of,
+    range: bounds_of,
     frozenset: tuple,  # in its order, in which it is run through
     types.MethodType: lambda v: (v.__self__, v.__func__),
 }

@@ -177,26 +177,20 @@ class Unknown(Exception):
 
 def follow(root: Node, inputs: list) -> Any:
     """Runs along the known paths, to the value at their end."""
-    slots, node = list(inputs), root
-    done = Done()
-    while node.place is None:
-        if node.step is None:
-            raise Unknown(done)
+    slots, done = list(inputs), Done()
+    node: Node | None = root
+    while node is not None and (node.place or node.step):
         try:
             outputs = node.run_graph(slots, done.before)
         except Inseparable:  # of these arguments; it is met again where the call is traced
-            raise Unknown(done) from None
+            break
+        if node.place is not None:
+            return node.place(slots)
+        assert node.step is not None
         kind, value = node.step.run(slots)
         done.results += [outputs, (kind, value)]
         done.committed |= node.acts or not node.step.pure
-        following = node.after(kind)
-        if following is None:
-            raise Unknown(done)
         if kind[0] != "error":
             slots_of(value, slots)
-        node = following
-    try:
-        node.run_graph(slots, done.before)
-    except Inseparable:
-        raise Unknown(done) from None
-    return node.place(slots)
+        node = node.after(kind)
+    raise Unknown(done)

@@ -135,17 +135,13 @@ class Subscripts(Facts):
                 return self.call(method, [owner, key], {}, None)
         if isinstance(owner, dict) and isinstance(key, HostValue):  # one without a hash so far
             return key.session.operate(operator.getitem, owner, key)
-        if isinstance(owner, dict) and type(owner) is not dict:
-            method = self.special_method(owner, "__missing__")
-            if method is not None:
-                with program_operation:
-                    missing = key not in owner
-                if missing:
-                    return self.call(method, [key], {}, None)
-        if isinstance(owner, collections.defaultdict):
+        if isinstance(owner, dict) and hasattr(type(owner), "__missing__"):
             with program_operation:
                 missing = key not in owner
-            if missing:
+            method = self.special_method(owner, "__missing__") if missing else None
+            if method is not None:
+                return self.call(method, [key], {}, None)
+            if missing and isinstance(owner, collections.defaultdict):
                 self.check_mutable(owner)
         try:
             item = owner[key]
