@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from mindspore import _core
@@ -70,18 +70,27 @@ class Aliases:
                 self.members.setdefault(key, set()).add(id(value))
         return value
 
+    def older_or_shared(
+        self, groups: list[Any], is_older: Callable[[Any], bool]
+    ) -> list[frozenset[int]]:
+        """For each group of values the ids of objects that they may be, if those are older, or others of the groups may be them
+        too."""
+        found = [frozenset[int]().union(*map(self.of, values)) for values in groups]
+        often = Counter(key for keys in found for key in keys)
+        new = {id(v): v for values in groups for v in values}
+        # None: memory, which links values.
+        known = {k: self.objects.get(k, new.get(k)) for k in often}
+        chosen = [
+            frozenset(k for k in keys if often[k] > 1 or is_older(known[k])) for keys in found
+        ]
+        self.objects.update((k, known[k]) for keys in chosen for k in keys)
+        return chosen
+
     def note_joined(self, joined: list[tuple[Any, tuple]]) -> None:
-        """Of each value, and what it is on the ways that meet: objects that are older than the branch, or that others of the
-        values may be too."""
-        found = {id(value): frozenset().union(*map(self.of, ways)) for value, ways in joined}
-        often = Counter(key for keys in found.values() for key in keys)
-        objects = {id(way): way for _, ways in joined for way in ways}
-        for value, _ in joined:
-            for key in found[id(value)]:
-                origin = self.objects.get(key, objects.get(key))  # None: memory, which links values
-                if often[key] > 1 or self._is_here(origin):
-                    self.objects[key] = origin
-                    self.note_ids(value, (key,))
+        """Of each value, and what it is on the ways that meet."""
+        ids = self.older_or_shared([ways for _, ways in joined], self._is_here)
+        for (value, _), keys in zip(joined, ids):
+            self.note_ids(value, keys)
 
     @serves
     def check_change(self, tensor: Any) -> None:

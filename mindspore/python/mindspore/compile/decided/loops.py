@@ -242,19 +242,10 @@ class GraphLoop:
         others = (id(self.tracer.cells), id(self.state))
         slots = [s for s in self.slots.values() if id(s.container) not in others]
         leaves = [[v for v in leaves_of(s.container[s.key]) if not is_weak(v)] for s in slots]
-        found = [frozenset().union(*map(aliases.of, values)) for values in leaves]
-        often = Counter(key for keys in found for key in keys)
-        objects = {id(v): v for values in leaves for v in values}
-        grown = False
-        for slot, keys in zip(slots, found):
-            outer = {
-                k
-                for k in keys
-                if self._is_older(objects.get(k, aliases.objects.get(k)), loop) or often[k] > 1
-            }
-            aliases.objects.update({k: objects[k] for k in outer if k in objects})
-            grown |= not outer <= slot.origins
-            slot.origins |= outer
+        outer = aliases.older_or_shared(leaves, lambda v: self._is_older(v, loop))
+        grown = any(not keys <= slot.origins for slot, keys in zip(slots, outer))
+        for slot, keys in zip(slots, outer):
+            slot.origins |= keys
         return grown and aliases.changes > self.changes
 
     def _is_older(self, value: Any, loop: Any) -> bool:

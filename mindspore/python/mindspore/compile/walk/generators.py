@@ -164,6 +164,10 @@ class Rows:
     def __len__(self) -> int:
         return self._count
 
+    def has(self, index: int) -> bool:
+        """Whether there is such an item."""
+        return index < self._count
+
     def __getitem__(self, index: int) -> Any:
         return self._at(index)
 

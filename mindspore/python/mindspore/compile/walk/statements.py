@@ -75,11 +75,8 @@ class Statements(Matching):
             )
         return method(statement)
 
-    def _step_for(self, node: ast.For, items: list | Rows | Pulled, index: int) -> None:
-        if isinstance(items, Items):
-            items.check(index)
-        ended = not items.has(index) if isinstance(items, Pulled) else index == len(items)
-        if ended:
+    def _step_for(self, node: ast.For, items: Items | Rows | Pulled, index: int) -> None:
+        if not (items and items.has(index)):
             self.push(node.orelse)
             return
         self.stack.append(("for", node, items, index + 1))
@@ -287,26 +284,28 @@ class Statements(Matching):
     def _unroll(self, node: ast.For, iterable: Any) -> Any:
         if isinstance(iterable, TracedRange):
             return self.tensor_for(node, iterable)
-        items: list | Rows | Pulled
-        held = self._reads_iterator(node.iter)
-        if isinstance(iterable, (Generator, Lazy)) or (held and isinstance(iterable, Iterator)):
-            self.tracer.check_iterator(iterable)
-            self.stack.append(("for", node, Pulled(self.whole, iterable, node, not held), 0))
-            return None
-        changes = _may_change_objects(node.body) and (isinstance(iterable, Tensor) or not held)
-        rows = rows_of(iterable) if changes else None
-        if rows is not None:
-            items = rows
-        else:
-            items = Items(itertools.islice(each(self.tracer.iterate(iterable)), _MAX_UNROLLED + 1))
-            items.sources = [(c, list(c)) for c in self._containers(node.iter, iterable)]
-        if len(items) > _MAX_UNROLLED:
+        items = self._rounds(node, iterable)
+        if not isinstance(items, Pulled) and len(items) > _MAX_UNROLLED:
             raise Unsupported(
                 f"this loop has more than {_MAX_UNROLLED} rounds and would be unrolled; loop over a range with a tensor "
                 "bound to make it a loop of the graph"
             )
         self.stack.append(("for", node, items, 0))
         return None
+
+    def _rounds(self, node: ast.For, iterable: Any) -> Items | Rows | Pulled:
+        """What a loop runs over: known from the beginning, or made when their turn comes."""
+        held = self._reads_iterator(node.iter)
+        if isinstance(iterable, (Generator, Lazy)) or (held and isinstance(iterable, Iterator)):
+            self.tracer.check_iterator(iterable)
+            return Pulled(self.whole, iterable, node, not held)
+        changes = _may_change_objects(node.body) and (isinstance(iterable, Tensor) or not held)
+        rows = rows_of(iterable) if changes else None
+        if rows is not None:
+            return rows
+        items = Items(itertools.islice(each(self.tracer.iterate(iterable)), _MAX_UNROLLED + 1))
+        items.sources = [(c, list(c)) for c in self._containers(node.iter, iterable)]
+        return items
 
     def _containers(self, node: ast.expr, iterable: Any) -> list:
         """The lists, dicts and the like that a loop runs over: directly, or with enumerate or zip."""
@@ -363,14 +362,15 @@ class Items(list):
 
     sources: Sequence[tuple[Any, list]] = ()
 
-    def check(self, index: int) -> None:
-        """Before a round: what comes next is what came next when the loop began."""
+    def has(self, index: int) -> bool:
+        """Whether there is such an item, which must be what came next when the loop began."""
         for container, before in self.sources:
             same = len(container) == len(before)
             if same and isinstance(container, list) and index < len(before):
                 same = container[index] is before[index]
             if not same:
                 raise Unsupported("a loop changes what it runs over")
+        return index < len(self)
 
 
 def _is_lazy(node: ast.expr) -> bool:
