@@ -24,8 +24,8 @@ from mindspore.compile.values.values import NUMBERS, Choice, Undefined, dtype_of
 class Choices(TracerPart):
     """A storey of Tracer."""
 
-    facts: list[tuple[Any, frozenset]]  # (index, what it may be) on the way being traced
-    decided: dict[Any, tuple[list, list]]  # condition -> the facts where it holds, and does not
+    limits: list[tuple[Any, frozenset]]  # (index, what it may be) on the way being traced
+    decided: dict[Any, tuple[list, list]]  # condition -> the limits where it holds, and does not
     numbers: dict[Any, Choice]  # a tensor that stands for Python numbers -> these
     conditions: dict[Any, Tensor]  # index of two options -> the condition that means the first
 
@@ -43,7 +43,7 @@ class Choices(TracerPart):
             known[0].extend(holds)
             known[1].extend(fails)
 
-    def facts_when(self, condition: Tensor, holds: bool) -> list[tuple[Any, frozenset]]:
+    def limits_when(self, condition: Tensor, holds: bool) -> list[tuple[Any, frozenset]]:
         """What a condition says of choices where it holds, or does not."""
         known = self.decided.get(_core.value_id(condition), ((), ()))
         return list(known[0 if holds else 1])
@@ -52,7 +52,7 @@ class Choices(TracerPart):
         """The options that are possible here."""
         key = _core.value_id(choice.index)
         found = set(range(len(choice.options)))
-        for index, where in self.facts:
+        for index, where in self.limits:
             if index == key:
                 found &= where
         return sorted(found)
@@ -164,7 +164,7 @@ class Choices(TracerPart):
         error, frame = UnboundLocalError(text), self.places[-1][0]
         note_expression(error, frame, frame.name)
         self.require(condition, error)
-        self.facts.append((_core.value_id(value.index), frozenset(there)))
+        self.limits.append((_core.value_id(value.index), frozenset(there)))
         return self.resolve(value)
 
     # ---- sequences indexed by a tensor ----------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from mindspore.compile.program.failures import failed, is_of_program
 from mindspore.compile.program.marks import is_raised, original_of
 from mindspore.compile.values.effects import emit_raise
 from mindspore.compile.values.numbers import NumberDecides
-from mindspore.compile.values.structure import Place, gathered, placed, set_contents
+from mindspore.compile.values.structure import Recipe, gathered, placed, set_contents
 
 if TYPE_CHECKING:
     from mindspore.compile.walk.frame import Frame
@@ -77,8 +77,8 @@ class Fork:
 
     def _trace(self, arm: Arm, run: Callable[[], Any]) -> None:
         trace, tracer = self.trace, self.tracer
-        depth, calls, facts = trace.depth, len(tracer.places), len(tracer.facts)
-        tracer.facts += tracer.facts_when(self.condition, arm.side == 0)
+        depth, calls, limits = trace.depth, len(tracer.places), len(tracer.limits)
+        tracer.limits += tracer.limits_when(self.condition, arm.side == 0)
         tracer.arms += 1
         try:
             arm.value = self._run_or_raise(run, depth)
@@ -88,7 +88,7 @@ class Fork:
             arm.dead, arm.unsettled = True, end.unsettled
         finally:
             tracer.arms -= 1
-            del tracer.facts[facts:], tracer.places[calls:]
+            del tracer.limits[limits:], tracer.places[calls:]
             while trace.depth > depth:
                 trace.suspend()
             arm.parameters = trace.environment()
@@ -130,15 +130,15 @@ class Fork:
         join = Join(self, arms)
         live = [not arm.dead for arm in arms]
         value = join.either(arms[0].value, arms[1].value, live)
-        places = []
+        recipes = []
         for key in {**arms[0].heap, **arms[1].heap}:
             container, before = self.heap.before[key]
             x, y = (arm.heap.get(key, before) for arm in arms)
-            places.append((container, self._contents(join, container, x, y, live, gone)))
+            recipes.append((container, self._contents(join, container, x, y, live, gone)))
         outputs = self._call(arms, join)
         result = value(outputs)
-        for container, place in places:
-            set_contents(container, place(outputs))
+        for container, recipe in recipes:
+            set_contents(container, recipe(outputs))
         join.finish(outputs)
         return result
 
@@ -153,7 +153,7 @@ class Fork:
 
     def _contents(
         self, join: Join, container: Any, x: Any, y: Any, live: list, gone: Sequence[bool]
-    ) -> Place:
+    ) -> Recipe:
         if container is self.frame.env and gone[0] != gone[1]:
             return self._variables_of_one(join, (x, y), 1 if gone[0] else 0)
         if live[0] and live[1]:
@@ -161,14 +161,14 @@ class Fork:
         kept, side = (x, 0) if live[0] else (y, 1)
         return placed(kept, lambda v: join.only(v, side)) or (lambda outputs: kept)
 
-    def _variables_of_one(self, join: Join, both: tuple, side: int) -> Place:
+    def _variables_of_one(self, join: Join, both: tuple, side: int) -> Recipe:
         """The variables of the arm `side`; of the other, which returned, only what it returns."""
-        places = {n: join.only(v, side) for n, v in both[side].items() if n != VALUE}
+        recipes = {n: join.only(v, side) for n, v in both[side].items() if n != VALUE}
         has = [VALUE in variables for variables in both]
         if any(has):
             a, b = (variables.get(VALUE) for variables in both)
-            places[VALUE] = join.either(a, b, has)
-        return gathered(places)
+            recipes[VALUE] = join.either(a, b, has)
+        return gathered(recipes)
 
     def _call(self, arms: list[Arm], join: Join) -> list:
         trace = self.trace

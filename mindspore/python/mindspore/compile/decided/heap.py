@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mindspore._core import Tensor
 from mindspore.compile.values.structure import (
-    Place,
+    Recipe,
     attributes_of,
     contents_of,
     filled,
@@ -60,7 +60,7 @@ class Heap:
             set_contents(self.before[key][0], contents)
 
 
-Leaf = Callable[[Tensor], Place | None]
+Leaf = Callable[[Tensor], Recipe | None]
 
 
 class Outward:
@@ -70,10 +70,10 @@ class Outward:
 
     def __init__(self, tracer: Tracer, heap: Heap):
         self.tracer, self.heap = tracer, heap
-        self.puts: list[tuple[Any, Place]] = []
+        self.puts: list[tuple[Any, Recipe]] = []
         self._visited: dict[int, Any] = {}
 
-    def place(self, value: Any, leaf: Leaf) -> Place | None:
+    def recipe(self, value: Any, leaf: Leaf) -> Recipe | None:
         """How the value is made; None where nothing in it is another one."""
         if isinstance(value, Tensor):
             return leaf(value)
@@ -84,21 +84,21 @@ class Outward:
         if structure.changes:
             return None
         parts = list(structure.parts(value))
-        places = [self.place(part, leaf) for part in parts]
-        if structure.rebuild is None or not any(places):
+        recipes = [self.recipe(part, leaf) for part in parts]
+        if structure.rebuild is None or not any(recipes):
             return None
-        return lambda outputs: rebuild(value, filled(parts, places, outputs))
+        return lambda outputs: rebuild(value, filled(parts, recipes, outputs))
 
     def change(self, container: Any, leaf: Leaf) -> None:
         """What a container holds is looked at, too; once."""
         if id(container) in self._visited:
             return
         self._visited[id(container)] = container
-        place = placed(contents_of(container), lambda part: self.place(part, leaf))
-        if place is not None:
-            self.puts.append((container, place))
+        recipe = placed(contents_of(container), lambda part: self.recipe(part, leaf))
+        if recipe is not None:
+            self.puts.append((container, recipe))
 
     def put(self, outputs: list) -> None:
         """Gives the containers their contents."""
-        for container, place in self.puts:
-            set_contents(container, place(outputs))
+        for container, recipe in self.puts:
+            set_contents(container, recipe(outputs))

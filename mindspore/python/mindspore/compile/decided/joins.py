@@ -15,7 +15,7 @@ from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.cells import TensorCells
 from mindspore.compile.values.nested import NestedFunction
 from mindspore.compile.values.structure import (
-    Place,
+    Recipe,
     attributes_of,
     gathered,
     is_container,
@@ -49,13 +49,13 @@ class Join:
         self.fork, self.trace, self.tracer = fork, fork.trace, fork.tracer
         self.pairs: list[tuple[Callable[[], Tensor], Callable[[], Tensor]]] = []
         self.partners: tuple[dict, dict] = ({}, {})  # containers that were joined, by id
-        self.met: dict[tuple, Place] = {}  # tensors that were joined, by id
-        self.sources: list[tuple[Place, tuple]] = []  # places, and the objects their values may be
+        self.met: dict[tuple, Recipe] = {}  # tensors that were joined, by id
+        self.sources: list[tuple[Recipe, tuple]] = []  # and the objects their values may be
         self.outward = Outward(self.tracer, fork.heap)
         self.keep: list = []
 
     # ---- both arms have a value ---------------------------------------------------------------------------------------
-    def add(self, a: Any, b: Any) -> Place:
+    def add(self, a: Any, b: Any) -> Recipe:
         """The value after the branch, where the first arm has `a` and the second `b`."""
         if a is b:
             return lambda outputs: a
@@ -76,20 +76,20 @@ class Join:
             return lambda outputs: a
         return self._choice(a, b)
 
-    def either(self, a: Any, b: Any, has: Sequence[bool]) -> Place:
+    def either(self, a: Any, b: Any, has: Sequence[bool]) -> Recipe:
         """The value after the branch, where the arms, or one of them alone, have one."""
         if has[0] and has[1]:
             return self.add(a, b)
         return self.only(a, 0) if has[0] else self.only(b, 1)
 
-    def _tensors(self, a: Any, b: Any) -> Place:
+    def _tensors(self, a: Any, b: Any) -> Recipe:
         if same_type(a, b):
             return self._one_of(a, b)
         if is_scalar(a) and is_scalar(b) and are_one_type(a, b):
             return self._scalars(a, b)
         return self._choice(a, b)
 
-    def _one_of(self, a: Tensor, b: Tensor) -> Place:
+    def _one_of(self, a: Tensor, b: Tensor) -> Recipe:
         """Either object; what is one object in both arms remains one."""
         key = (id(a), id(b))
         if key not in self.met:
@@ -97,30 +97,30 @@ class Join:
             self.met[key] = self._noted(self._leaf(lambda: a, lambda: b), a, b)
         return self.met[key]
 
-    def _noted(self, place: Place, *ways: Tensor) -> Place:
-        """A place whose value is one of these objects."""
-        self.sources.append((place, ways))
-        return place
+    def _noted(self, recipe: Recipe, *ways: Tensor) -> Recipe:
+        """A recipe whose value is one of these objects."""
+        self.sources.append((recipe, ways))
+        return recipe
 
-    def _scalars(self, a: Any, b: Any) -> Place:
+    def _scalars(self, a: Any, b: Any) -> Recipe:
         dtype, weak = common_type(a, b)
-        place = self._leaf(
+        recipe = self._leaf(
             lambda: as_scalar(self.trace, a, dtype, weak),
             lambda: as_scalar(self.trace, b, dtype, weak),
         )
         if isinstance(a, Tensor) or isinstance(b, Tensor):
             objects = (v for v in (a, b) if isinstance(v, Tensor) and not is_weak(v))
-            return self._noted(place, *objects)
+            return self._noted(recipe, *objects)
         choice = Choice(self.fork.index(), [a, b])
 
         def number(outputs: list) -> Tensor:
-            value = place(outputs)
+            value = recipe(outputs)
             self.tracer.numbers[_core.value_id(value)] = choice
             return value
 
         return number
 
-    def _leaf(self, a: Callable[[], Tensor], b: Callable[[], Tensor]) -> Place:
+    def _leaf(self, a: Callable[[], Tensor], b: Callable[[], Tensor]) -> Recipe:
         self.pairs.append((a, b))
         at = len(self.pairs) - 1
         return lambda outputs: outputs[at]
@@ -141,7 +141,7 @@ class Join:
             return value
         return None if isinstance(value, NestedFunction) else attributes_of(self.tracer, value)
 
-    def _containers(self, a: Any, b: Any) -> Place:
+    def _containers(self, a: Any, b: Any) -> Recipe:
         """The first arm's object, with joined contents."""
         first, second = self.partners
         if id(a) in first or id(b) in second:
@@ -165,7 +165,7 @@ class Join:
         return filled
 
     # ---- contents of what both arms could change ------------------------------------------------------------------------
-    def contents(self, container: Any, x: Any, y: Any) -> Place:
+    def contents(self, container: Any, x: Any, y: Any) -> Recipe:
         """The contents of one object in which the arms left these."""
         if isinstance(container, TensorCells):
             return self._tensor_contents(container, x, y)
@@ -183,22 +183,22 @@ class Join:
             return lambda outputs: x
         return gathered([self.add(p, q) for p, q in zip(x, y)])
 
-    def _tensor_contents(self, cells: TensorCells, x: dict, y: dict) -> Place:
+    def _tensor_contents(self, cells: TensorCells, x: dict, y: dict) -> Recipe:
         before = self.fork.heap.before[id(cells)][1]
-        places = {}
+        recipes = {}
         for key in {**x, **y}:
             start = before.get(key, cells.original(key))
             if self.trace.sees(start):  # else it was made in an arm
-                places[key] = self._value(x.get(key, start), y.get(key, start))
-        return gathered(places)
+                recipes[key] = self._value(x.get(key, start), y.get(key, start))
+        return gathered(recipes)
 
-    def _value(self, a: Tensor, b: Tensor) -> Place:
+    def _value(self, a: Tensor, b: Tensor) -> Recipe:
         """What a changed tensor stands for: a value, not an object."""
         if _core.same_value(a, b):
             return lambda outputs: a
         return self._leaf(lambda: a, lambda: b)
 
-    def _dict_contents(self, container: dict, x: dict, y: dict) -> Place:
+    def _dict_contents(self, container: dict, x: dict, y: dict) -> Recipe:
         if _keys(x) != _keys(y) and id(container) not in self.fork.variables:
             raise Unsupported(
                 f"a dict or object has the keys {list(x)} after one branch of a condition on a tensor and {list(y)} "
@@ -207,60 +207,60 @@ class Join:
         missing = Undefined(
             f"it is assigned in only one branch of a condition on a tensor{self.fork.place}"
         )
-        places = {}
+        recipes = {}
         for name in {**x, **y}:
             a, b = x.get(name, missing), y.get(name, missing)
             has = [name != VALUE or v is not missing for v in (a, b)]
-            places[name] = self.either(a, b, has)
-        return gathered(places)
+            recipes[name] = self.either(a, b, has)
+        return gathered(recipes)
 
     # ---- one arm has a value --------------------------------------------------------------------------------------------
-    def only(self, value: Any, side: int) -> Place:
+    def only(self, value: Any, side: int) -> Recipe:
         """A value that one arm alone has: its tensors leave the arm, with zeros from the other one."""
         leaf = functools.partial(self._leaf_of, side)
-        return self.outward.place(value, leaf) or (lambda outputs: value)
+        return self.outward.recipe(value, leaf) or (lambda outputs: value)
 
-    def _leaf_of(self, side: int, value: Tensor) -> Place | None:
+    def _leaf_of(self, side: int, value: Tensor) -> Recipe | None:
         if not value.is_symbolic or self.trace.sees(value):
             return None
         if (id(value), side) not in self.met:
             self.keep.append(value)
             pair = (lambda: value, lambda: placeholder(self.trace, value))
-            place = self._leaf(*(pair if side == 0 else reversed(pair)))
-            self.met[id(value), side] = self._noted(place, value)
+            recipe = self._leaf(*(pair if side == 0 else reversed(pair)))
+            self.met[id(value), side] = self._noted(recipe, value)
         return self.met[id(value), side]
 
     def finish(self, outputs: list) -> None:
         """Puts the outputs into the objects that one arm made, and notes which tensors may be one object."""
         if self.sources:
-            joined = [(place(outputs), ways) for place, ways in self.sources]
+            joined = [(recipe(outputs), ways) for recipe, ways in self.sources]
             self.tracer.aliases.note_joined(joined)
         self.outward.put(outputs)
 
     # ---- choices ----------------------------------------------------------------------------------------------------
-    def _choice(self, a: Any, b: Any) -> Place:
+    def _choice(self, a: Any, b: Any) -> Recipe:
         if not isinstance(a, Choice) and not isinstance(b, Choice):
             index = self.fork.index()
             options = gathered([self.only(a, 0), self.only(b, 1)])
             return lambda outputs: Choice(index, options(outputs))
         xs = a.options if isinstance(a, Choice) else [a]
         ys = b.options if isinstance(b, Choice) else [b]
-        places: list[Place] = []
+        recipes: list[Recipe] = []
         to_a, to_b, free = [], [-1] * len(ys), list(range(len(ys)))
         for x in xs:
             partner = next((j for j in free if self._fits(x, ys[j])), None)
-            to_a.append(len(places))
+            to_a.append(len(recipes))
             if partner is None:
-                places.append(self.only(x, 0))
+                recipes.append(self.only(x, 0))
             else:
                 free.remove(partner)
-                to_b[partner] = len(places)
-                places.append(self.add(x, ys[partner]))
+                to_b[partner] = len(recipes)
+                recipes.append(self.add(x, ys[partner]))
         for j in free:
-            to_b[j] = len(places)
-            places.append(self.only(ys[j], 1))
+            to_b[j] = len(recipes)
+            recipes.append(self.only(ys[j], 1))
         index = self._leaf(lambda: index_among(a, to_a), lambda: index_among(b, to_b))
-        options = gathered(places)
+        options = gathered(recipes)
         return lambda outputs: Choice(index(outputs), options(outputs))
 
     def _fits(self, x: Any, y: Any) -> bool:

@@ -116,7 +116,7 @@ class GraphLoop:
     # ---- one round --------------------------------------------------------------------------------------------------
     def _attempt(self) -> list | None:
         """What the loop gives; None where the body showed that more must be carried, or with another type."""
-        trace, depth, facts = self.trace, self.trace.depth, len(self.tracer.facts)
+        trace, depth, limits = self.trace, self.trace.depth, len(self.tracer.limits)
         self.changes = self.tracer.aliases.changes  # in place, before the round
         initial = [self._value(t) for s in self.slots.values() for t in leaves_of(s.start)]
         before = [trace.lift(p) for p in self.parameters]
@@ -137,7 +137,7 @@ class GraphLoop:
             self._leave(depth)
             raise
         finally:
-            del self.tracer.facts[facts:]
+            del self.tracer.limits[limits:]
         if retry:
             self._leave(depth)
             for grow in retry:

@@ -142,7 +142,7 @@ class RecursiveGraph:
         trace, tracer = self.trace, self.tracer
         heap = Heap(tracer, [f for f, _ in tracer.places])
         environment, depth = trace.environment(), trace.depth
-        calls, places, facts = len(tracer.calls), len(tracer.places), len(tracer.facts)
+        calls, places, limits = len(tracer.calls), len(tracer.places), len(tracer.limits)
         for _ in range(_MAX_ROUNDS):
             try:
                 if self._attempt(heap):
@@ -152,7 +152,7 @@ class RecursiveGraph:
                     trace.suspend()
                 heap.restore()
                 trace.restore(environment)
-                del tracer.calls[calls:], tracer.places[places:], tracer.facts[facts:]
+                del tracer.calls[calls:], tracer.places[places:], tracer.limits[limits:]
         raise Unsupported(
             f"the type of what '{self.name}' returns changes with every call of itself"
         )

@@ -14,7 +14,7 @@ from typing import Any
 
 from mindspore.compile.program.places import name_for_core, shown
 from mindspore.compile.program.recent import put
-from mindspore.compile.program.written import Text, Written, quietly
+from mindspore.compile.program.written import FileText, Written, quietly
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class NoSource(Exception):
 _LONG = 20_000  # lines
 _MAX_TEXTS = 4  # of one file: functions may be older than its last text
 _MAX_FILES = 1000
-_texts: dict[str, dict[int, Text]] = {}  # by file, and by hash; the latest last
+_texts: dict[str, dict[int, FileText]] = {}  # by file, and by hash; the latest last
 _sources: dict[int, Source] = {}  # by id of the code
 
 
@@ -59,7 +59,7 @@ def find_source(function: types.FunctionType) -> Source:
 
 def _find(code: types.CodeType, space: dict) -> Written:
     name, file = code.co_name, code.co_filename
-    text: Text | None = None
+    text: FileText | None = None
     for text in _texts_of(code, space):
         written = text.find(code, space)
         if written is not None:
@@ -77,7 +77,7 @@ def _find(code: types.CodeType, space: dict) -> Written:
     return written
 
 
-def _texts_of(code: types.CodeType, space: dict) -> Iterator[Text]:
+def _texts_of(code: types.CodeType, space: dict) -> Iterator[FileText]:
     """What may hold the text of a function, the current text of its file last."""
     file = code.co_filename
     lines = linecache.getlines(file, space)
@@ -103,21 +103,21 @@ def _loaded(space: dict) -> list[str]:
     return (text or "").splitlines(keepends=True)
 
 
-def _parsed(file: str, lines: list[str]) -> list[Text]:
+def _parsed(file: str, lines: list[str]) -> list[FileText]:
     """The text of a file, if it can be parsed; each is parsed once."""
     text = "".join(lines)
     if not text:
         return []
     known = _texts.get(file, {})
     try:
-        found = known.get(hash(text)) or Text(text, file)
+        found = known.get(hash(text)) or FileText(text, file)
     except (SyntaxError, ValueError, MemoryError):
         return []
     put(_texts, file, known, _MAX_FILES)
     return [put(known, hash(text), found, _MAX_TEXTS)]
 
 
-def _part_around(lines: list[str], code: types.CodeType) -> list[Text]:
+def _part_around(lines: list[str], code: types.CodeType) -> list[FileText]:
     """Of a long file only the function is parsed, with its indentation, so that columns are right; nothing where its end is not
     certain."""
     first = code.co_firstlineno
@@ -127,7 +127,7 @@ def _part_around(lines: list[str], code: types.CodeType) -> list[Text]:
         tree = quietly(lambda: ast.parse("if 1:\n" * inside + part, code.co_filename))
     except (SyntaxError, ValueError):
         return []
-    return [Text(part, code.co_filename, ast.increment_lineno(tree, first - 1 - inside), first)]
+    return [FileText(part, code.co_filename, ast.increment_lineno(tree, first - 1 - inside), first)]
 
 
 def _last_line(code: types.CodeType) -> int:

@@ -118,7 +118,7 @@ class Written:
         return self.private + name if private else name
 
 
-class Text:
+class FileText:
     """The text of a file, and the functions in it by their first lines. `tree`: of a part of a file that has been parsed, which
     begins at the line `first`."""
 

@@ -182,7 +182,7 @@ def is_library(function: Any) -> bool:
     )
 
 
-def is_of_program(function: Any) -> bool:
+def is_users(function: Any) -> bool:
     """Whether a user wrote a function, and neither Python nor a library."""
     plain = isinstance(function, types.FunctionType)
     return plain and not (is_library(function) or is_standard(function))

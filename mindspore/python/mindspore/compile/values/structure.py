@@ -44,7 +44,7 @@ class Structure:
 
 
 LEAF = Structure()
-Place = Callable[[list], Any]  # from the outputs of a call to a value
+Recipe = Callable[[list], Any]  # from the outputs of a call to a value
 _KINDS: dict[type, Structure] = {}
 _BARE: set[type] = set()  # the kinds that hold nothing
 
@@ -104,27 +104,27 @@ def same_contents(a: Any, b: Any) -> bool:
     return all(x is y for x, y in zip(a, b))
 
 
-def placed(contents: Any, place: Callable[[Any], Place | None]) -> Place | None:
-    """What `place` says of each value in the contents of a container, as one for all; None where it says so of each of them."""
+def placed(contents: Any, recipe: Callable[[Any], Recipe | None]) -> Recipe | None:
+    """What `recipe` says of each value in the contents of a container, as one for all; None where it says so of each of them."""
     values = contents.values() if isinstance(contents, dict) else contents
-    places = [place(v) for v in values]
-    if not any(places):
+    recipes = [recipe(v) for v in values]
+    if not any(recipes):
         return None
     if not isinstance(contents, dict):
-        return lambda outputs: filled(contents, places, outputs)
-    return lambda outputs: dict(zip(contents, filled(contents.values(), places, outputs)))
+        return lambda outputs: filled(contents, recipes, outputs)
+    return lambda outputs: dict(zip(contents, filled(contents.values(), recipes, outputs)))
 
 
-def gathered(places: dict | list) -> Place:
-    """The contents whose values have these places, as one place."""
-    if isinstance(places, dict):
-        return lambda outputs: {key: place(outputs) for key, place in places.items()}
-    return lambda outputs: [place(outputs) for place in places]
+def gathered(recipes: dict | list) -> Recipe:
+    """One recipe for contents, from those for their values."""
+    if isinstance(recipes, dict):
+        return lambda outputs: {key: recipe(outputs) for key, recipe in recipes.items()}
+    return lambda outputs: [recipe(outputs) for recipe in recipes]
 
 
-def filled(values: Any, places: list[Place | None], outputs: list) -> list:
-    """The values, with those of the outputs that have a place among them."""
-    return [v if place is None else place(outputs) for v, place in zip(values, places)]
+def filled(values: Any, recipes: list[Recipe | None], outputs: list) -> list:
+    """The values; those that have a recipe are made by it."""
+    return [v if recipe is None else recipe(outputs) for v, recipe in zip(values, recipes)]
 
 
 def attributes_of(tracer: Tracer, value: Any) -> dict | None:

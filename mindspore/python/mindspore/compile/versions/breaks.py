@@ -154,13 +154,12 @@ class Session:
     def _finish_graph(self) -> list[Kept]:
         """Runs what has been traced; the symbolic tensors that are alive."""
         trace, node = self.tracer.trace, self.node
-        self.records_facts()
+        self._keep_facts()
         kept: list[Kept] = []
         outputs: list[Tensor] = []
         live = trace.live()
-        if (
-            len(live) > _MANY_ALIVE
-        ):  # most wait for the collector: they would be computed, kept and carried for nothing
+        if len(live) > _MANY_ALIVE:
+            # Most wait for the collector: they would be computed, kept and carried for nothing.
             live = None
             gc.collect()
             live = trace.live()
@@ -177,10 +176,8 @@ class Session:
         effects = trace.has_effects
         changed = trace.finish(outputs)
         if node.graph is None and (outputs or changed or effects):
-            node.inputs, node.graph = (
-                list(self.inputs),
-                _core.compile(trace, self.tracer.device, self.tracer.fast),
-            )
+            node.inputs = list(self.inputs)
+            node.graph = _core.compile(trace, self.tracer.device, self.tracer.fast)
             node.graph.replace(self.tracer.replaced)
             self.tracer.replaced = []
             node.changed = changed
@@ -200,7 +197,7 @@ class Session:
             self.tracer.trace.adopt(tensor, weak, when)
             self.inputs.append(slot)
 
-    def records_facts(self) -> None:
+    def _keep_facts(self) -> None:
         """What was read since the last step must hold when a later run comes here."""
         facts = self.tracer.guards.facts
         if not self.node.facts:

@@ -177,13 +177,13 @@ def _call_with(tracer: Tracer, function: Callable, given: tuple[list, dict], ins
     return value
 
 
-def _value_of(graph: FunctionGraph, results: list, arguments: dict) -> tuple[Any, Step]:
+def _value_of(graph: FunctionGraph, results: list, arguments: dict) -> tuple[Any, TapeStep]:
     """The value of a call with these results, in which arguments, by the id of what stands for them inside, are themselves."""
     placed = []
     for leaf, result in zip(graph.leaves, results):
         own = arguments.get(id(leaf)) if leaf.is_symbolic else leaf
         placed.append(result if own is None else own)
-    step = Step([], [p for p, _ in graph.updated if has_tangent(p)], [])
+    step = TapeStep([], [p for p, _ in graph.updated if has_tangent(p)], [])
     at = 0  # among the tensors of the value
     for made, result in zip(placed, results):
         number = made.is_symbolic and _core.is_weak(made)
@@ -209,7 +209,7 @@ class Output(NamedTuple):
 
 
 @dataclasses.dataclass
-class Step:
+class TapeStep:
     """What a call of one version puts onto the tape."""
 
     results: list[int]  # places among the tensors of the value

@@ -13,7 +13,7 @@ from mindspore.compile.program.borders import program_operation, read
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values import guards as facts
 from mindspore.compile.values.compilable import changes_parameters
-from mindspore.compile.values.foreign import is_library, is_of_program
+from mindspore.compile.values.foreign import is_library, is_users
 from mindspore.compile.values.host_values import HostValue
 from mindspore.compile.values.nested import NestedFunction
 from mindspore.compile.values.stand_ins import attribute_of, sample_of
@@ -139,7 +139,7 @@ class Attributes(Subscripts):
         """A special method that a user wrote, bound to its object; None where there is none."""
         for kind in type(owner).__mro__:
             if name in kind.__dict__:
-                return self.bound(owner, name) if is_of_program(kind.__dict__[name]) else None
+                return self.bound(owner, name) if is_users(kind.__dict__[name]) else None
         return None
 
     def set_attribute(

@@ -94,7 +94,7 @@ class Expressions(Logic):
 
     def _NamedExpr(self, node: ast.NamedExpr) -> Any:
         value = self.eval(node.value)
-        self.whole.call_around().bind(node.target.id, value)  # not in a comprehension
+        self.call_around().bind(node.target.id, value)  # not in a comprehension
         return value
 
     # ---- displays ---------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from mindspore import _core, ops
 from mindspore._core import SymbolicInt, Tensor
 from mindspore.compile.program.borders import program_error, program_operation
 from mindspore.compile.program.errors import Unsupported
-from mindspore.compile.values.foreign import is_of_program
+from mindspore.compile.values.foreign import is_users
 from mindspore.compile.values.host_values import has_host
 from mindspore.compile.values.numbers import NumberDecides, holds_number
 from mindspore.compile.values.stand_ins import sample_of
@@ -68,7 +68,7 @@ class Instances(PlainCalls):
 
     def _new(self, kind: type, args: list, kwargs: dict) -> Any:
         new = self.get_attribute(kind, "__new__")
-        if is_of_program(new):
+        if is_users(new):
             return self.note_made(self.call(new, [kind, *args], kwargs, None))
         with program_operation:
             return self.note_made(
@@ -80,7 +80,7 @@ class Instances(PlainCalls):
         fields = [f for f in kind.__dataclass_fields__.values() if f.init]  # type: ignore[attr-defined]
         given = {f.name for f in [f for f in fields if not f.kw_only][: len(args)]} | kwargs.keys()
         for field in fields:
-            if field.name not in given and is_of_program(field.default_factory):
+            if field.name not in given and is_users(field.default_factory):
                 kwargs = {**kwargs, field.name: self.call(field.default_factory, [], {}, None)}
         after: list[tuple] = []
         if hasattr(kind, _POST):
@@ -99,7 +99,7 @@ class Instances(PlainCalls):
 
 def _is_written(function: Any) -> bool:
     """Of a special method: Python writes some, which have no text."""
-    return is_of_program(function) and function.__code__.co_filename != "<string>"
+    return is_users(function) and function.__code__.co_filename != "<string>"
 
 
 def _has_fields(kind: type) -> bool:
@@ -120,9 +120,9 @@ def _is_made_by_program(kind: type) -> bool:
 def _runs_code(kind: type) -> bool:
     """Whether the `__init__` that Python wrote for a data class calls the program."""
     fields = kind.__dataclass_fields__.values()  # type: ignore[attr-defined]
-    return hasattr(kind, _POST) or any(is_of_program(f.default_factory) for f in fields)
+    return hasattr(kind, _POST) or any(is_users(f.default_factory) for f in fields)
 
 
 def _makes_objects_by_program(meta: type) -> bool:
     """Whether the class of a class has a `__call__` that the program wrote."""
-    return is_of_program(inspect.getattr_static(meta, "__call__"))
+    return is_users(inspect.getattr_static(meta, "__call__"))

@@ -10,7 +10,7 @@ from mindspore._core import Tensor
 from mindspore.compile.decided.heap import Heap, Outward
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.cells import TensorCells
-from mindspore.compile.values.structure import Place, nodes, structure_of
+from mindspore.compile.values.structure import Recipe, nodes, structure_of
 
 if TYPE_CHECKING:
     from mindspore.compile.walk.tracer import Tracer
@@ -35,7 +35,7 @@ class Leaving:
         # What hides in objects, deques and the like that a value holds was made inside, and goes on outside.
         for part in nodes(value):
             if not (isinstance(part, Tensor) or structure_of(part).is_data):
-                self.outward.place(part, self._tensor)
+                self.outward.recipe(part, self._tensor)
         return self.tensors
 
     def refuse(self, graph: Any) -> None:
@@ -72,7 +72,7 @@ class Leaving:
         """Puts the outputs of the graph, those of the leaves and the others, where tensors of the graph were left."""
         self.outward.put([*returned, *rest])
 
-    def _tensor(self, value: Tensor) -> Place | None:
+    def _tensor(self, value: Tensor) -> Recipe | None:
         if not value.is_symbolic or not self.tracer.trace.made_in(self.graph, value):
             return None
         if _core.value_id(value) in self.tracer.numbers:

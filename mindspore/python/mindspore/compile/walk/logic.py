@@ -83,7 +83,7 @@ class Logic(Names):
             return is_true(condition) is holds
         result = _core.op("Number")(condition if holds else ops.logical_not(condition))
         tracer.note(
-            result, tracer.facts_when(condition, holds), tracer.facts_when(condition, not holds)
+            result, tracer.limits_when(condition, holds), tracer.limits_when(condition, not holds)
         )
         return result
 
@@ -113,7 +113,7 @@ class Logic(Names):
     def _combine(self, a: Tensor, b: Tensor, conjunction: bool) -> Tensor:
         tracer = self.tracer
         result = ops.logical_and(a, b) if conjunction else ops.logical_or(a, b)
-        both = tracer.facts_when(a, conjunction) + tracer.facts_when(b, conjunction)
+        both = tracer.limits_when(a, conjunction) + tracer.limits_when(b, conjunction)
         tracer.note(result, *((both, []) if conjunction else ([], both)))
         return result
 

@@ -19,7 +19,6 @@ from mindspore.compile.decided.choices import is_sequence
 from mindspore.compile.program.borders import of_program, program_operation, serves
 from mindspore.compile.program.errors import Inseparable, Unsupported
 from mindspore.compile.values import guards as facts
-from mindspore.compile.values.cells import TensorCells
 from mindspore.compile.values.host_values import HostValue, decides, has_host
 from mindspore.compile.values.structure import first
 from mindspore.compile.values.values import Choice
@@ -29,11 +28,7 @@ from mindspore.compile.walk.facts import Facts
 class Subscripts(Facts):
     """Reading and writing them."""
 
-    lifted: dict[
-        int, tuple[Tensor, Tensor]
-    ]  # read from outside: as values of the graph, by whose id
     replaced: list[Tensor]  # Parameters that set_data gives another value
-    cells: TensorCells
 
     def check_mutable(self, value: Any) -> None:
         """Objects from outside must not change while compiling: the change would happen once, not on every call."""

@@ -79,7 +79,7 @@ class Tracer(Calls):
         self.device = place[2]
         _core.synchronize(self.device)  # what it found wrong before is not of this program
         self.guards.item(*place)
-        self.facts, self.decided, self.conditions, self.numbers = [], {}, {}, {}  # see choices.py
+        self.limits, self.decided, self.conditions, self.numbers = [], {}, {}, {}  # see choices.py
         self.memo = Memo()
         self.trace = _core.Trace()
         self.trace.on_update = self.aliases.check_change
