@@ -13,8 +13,8 @@ from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.compile.decided.parts import FramePart
-from mindspore.compile.program.borders import of_compiler, program_operation, serves
-from mindspore.compile.program.errors import Unsupported, is_located, locate, refusal
+from mindspore.compile.program.borders import program_operation, serves
+from mindspore.compile.program.errors import Unsupported, locate, refusal
 from mindspore.compile.program.source import NoSource, find_source
 from mindspore.compile.values import foreign
 from mindspore.compile.values import guards as facts
@@ -31,7 +31,7 @@ from mindspore.compile.values.host_values import HostValue, has_host
 from mindspore.compile.values.nested import NestedFunction
 from mindspore.compile.values.values import Choice
 from mindspore.compile.walk.frame import Frame, bind_arguments
-from mindspore.compile.walk.generators import Generator, is_generator
+from mindspore.compile.walk.generators import Generator, UnderWay, is_generator
 from mindspore.compile.walk.instances import Instances
 from mindspore.compile.walk.plain_calls import is_of_container, makes_dict
 from mindspore.compile.walk.python_builtins import SPECIAL
@@ -220,24 +220,15 @@ class Calls(Instances):
                 "recursion, or write a loop"
             )
             raise Unsupported(text, RecursionError(text))
-        caller, lazily = self.trace.span, self.lazily
-        self.lazily = True
-        self.places.append((frame, caller))
+        lazily, self.lazily = self.lazily, True
         try:
-            if isinstance(node, ast.Lambda):
-                frame.at(node.body)
-                return frame.eval(node.body)
-            return frame.run_body(node.body)
-        except Exception as error:
-            if is_located(error):
-                raise
-            located: Any = locate(of_compiler(error), self.whole.error_places(error))
-            located._ms_nested = self.trace.depth > 0
-            raise located from error.__cause__
+            with UnderWay(self.whole, frame):
+                if isinstance(node, ast.Lambda):
+                    frame.at(node.body)
+                    return frame.eval(node.body)
+                return frame.run_body(node.body)
         finally:
             self.lazily = lazily
-            self.places.pop()
-            self.trace.span = caller
 
     def _call_cell(self, cell: Compilable, args: list, kwargs: dict) -> Any:
         from mindspore.compile.walk import gradients

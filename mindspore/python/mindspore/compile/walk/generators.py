@@ -68,6 +68,27 @@ class Yielded:
         self.value = value
 
 
+class UnderWay:
+    """`with UnderWay(tracer, frame):` a call is. An error that leaves it shows where it came from."""
+
+    def __init__(self, tracer: Tracer, frame: Frame):
+        self.tracer, self.frame, self.caller = tracer, frame, tracer.trace.span
+
+    def __enter__(self) -> None:
+        self.tracer.places.append((self.frame, self.caller))
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        tracer = self.tracer
+        try:
+            if isinstance(error, Exception) and not is_located(error):
+                located: Any = locate(of_compiler(error), tracer.error_places(error))
+                located._ms_nested = tracer.trace.depth > 0
+                raise located from error.__cause__
+        finally:
+            tracer.places.pop()
+            tracer.trace.span = self.caller
+
+
 class Generator:
     """A call of a generator function."""
 
@@ -104,22 +125,15 @@ class Generator:
     send = throw = close = _refuse
 
     def _advance(self) -> Any:
-        tracer, frame = self.tracer, self.frame
-        caller = tracer.trace.span
-        tracer.places.append((frame, caller))
         if not self.begun:
-            frame.stack.append(("block", self.node.body, 0))
+            self.frame.stack.append(("block", self.node.body, 0))
         self.begun = True
         try:
-            return frame.run(0)
-        except Exception as error:
+            with UnderWay(self.tracer, self.frame):
+                return self.frame.run(0)
+        except Exception:
             self.ended = True
-            if is_located(error):
-                raise
-            raise locate(of_compiler(error), tracer.error_places(error)) from None
-        finally:
-            tracer.places.pop()
-            tracer.trace.span = caller
+            raise
 
 
 register(Generator, Structure(sample=lambda _: (item for item in range(0))))
