@@ -72,7 +72,7 @@ refused("shape and dtype of 'tensor'", distributed.scatter, full(1, 0), [full(2,
 refused("'dst' must be in [0, 2)", distributed.gather, full(1, 0), None, 2)
 refused("add up to 3", uneven, full(3, 0), full(1, 0), [1, 1])
 refused("no multiple of 2", uneven, full(3, 0), full(1, 0))
-refused("must be a list of ints", reduced, full(1, 0), full(3, 0), [1.0, 2.0])
+refused("of ints", reduced, full(1, 0), full(3, 0), [1.0, 2.0])
 refused("must be one of", reduced, full(1, 0), full(2, 0), None, "mean")
 refused("a list that is not empty", distributed.send_object_list, [], 1 - RANK)
 refused("must be another process", distributed.recv_object_list, [0], RANK)
