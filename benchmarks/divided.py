@@ -246,10 +246,16 @@ def model(rounds: int) -> list[tuple[str, bool]]:
     worst = max(offs, key=lambda n: abs(offs[n]))
     last = max(behind, key=lambda n: behind[n])
     return [
-        verdict(f"a step is modelled within {abs(offs[worst]):.0%} of the measured one on all of {len(offs)} networks ({worst} "
-                f"{offs[worst]:+.0%}); the bar is {MOST_OFF:.0%}", abs(offs[worst]) <= MOST_OFF),  # fmt: skip
-        verdict(f"the best modelled plan takes at most {behind[last]:.0%} more than the best measured one ({last}); the bar is "
-                f"{MOST_WORSE:.0%}", behind[last] <= MOST_WORSE),  # fmt: skip
+        verdict(
+            f"a step is modelled within {abs(offs[worst]):.0%} of the measured one on all of {len(offs)} networks ({worst} "
+            f"{offs[worst]:+.0%}); the bar is {MOST_OFF:.0%}",
+            abs(offs[worst]) <= MOST_OFF,
+        ),
+        verdict(
+            f"the best modelled plan takes at most {behind[last]:.0%} more than the best measured one ({last}); the bar is "
+            f"{MOST_WORSE:.0%}",
+            behind[last] <= MOST_WORSE,
+        ),
     ]
 
 
@@ -266,10 +272,15 @@ def tensor(rounds: int) -> list[tuple[str, bool]]:
     took, said = min(together)
     rate = min(alone) / (RANKS * took)
     return [
-        verdict(f"a Transformer that is cut over {RANKS} processes trains at {rate:.2f} of the rate of {RANKS} alone; the bar is "
-                f"{LEAST_RATE}", rate >= LEAST_RATE),  # fmt: skip
-        verdict(f"its step of {took * 1e3:.1f} ms is modelled as {said * 1e3:.1f} ms, {said / took - 1:+.0%}; the bar is {MOST_OFF:.0%}",
-                abs(said / took - 1) <= MOST_OFF),  # fmt: skip
+        verdict(
+            f"a Transformer that is cut over {RANKS} processes trains at {rate:.2f} of the rate of {RANKS} alone; the bar is "
+            f"{LEAST_RATE}",
+            rate >= LEAST_RATE,
+        ),
+        verdict(
+            f"its step of {took * 1e3:.1f} ms is modelled as {said * 1e3:.1f} ms, {said / took - 1:+.0%}; the bar is {MOST_OFF:.0%}",
+            abs(said / took - 1) <= MOST_OFF,
+        ),
     ]
 
 

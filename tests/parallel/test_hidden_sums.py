@@ -39,7 +39,9 @@ def test_the_losses_of_one_process():
     ranks.passes("data_parallel.py", 2, MS_COMM_DELAY="20,0.1")
 
 
-@pytest.mark.parametrize(("count", "nets", "modes"), [(2, "mlp", "semi,dynamic"), (4, "transformer", "semi")])
+@pytest.mark.parametrize(
+    ("count", "nets", "modes"), [(2, "mlp", "semi,dynamic"), (4, "transformer", "semi")]
+)
 def test_gradients_of_divided_networks(count, nets, modes):
     ranks.passes(
         "auto.py", count, nets, modes, "parts", "hidden", MS_COMM_DELAY="100,1", MS_FUSION="1"

@@ -78,8 +78,8 @@ TEST_P(JointSums, EndWithTheirScope) {
 // After two runs the members agree again, at the end of the second one.
 TEST_P(JointSums, AreMadeOnceThoughTheirBucketsChange) {
   SumOfTwo(GetParam() ? "hidden" : "plain", GetParam());
-  auto sum = std::make_shared<const JointSum>(JointSum{
-      GetParam() ? "hidden" : "plain", {1, 1, 1}, std::vector<DType>(3, DType::kFloat32)});
+  auto sum = std::make_shared<const JointSum>(
+      JointSum{GetParam() ? "hidden" : "plain", {1, 1, 1}, std::vector<DType>(3, DType::kFloat32)});
   for (int run = 0; run < 4; ++run) {
     SetBucketWish(run == 0 ? BucketWish{{}, 1 << 20} : BucketWish{{1, 2}, 0});
     float data[] = {1, 2, 3};

@@ -141,7 +141,8 @@ class Beginning {
     Replace();
     graph_->Reorder(std::move(nodes));
     std::vector<bool> keep;
-    for (const Node* node : graph_->nodes()) keep.push_back(!replaced_.contains({const_cast<Node*>(node), 0}));
+    for (const Node* node : graph_->nodes())
+      keep.push_back(!replaced_.contains({const_cast<Node*>(node), 0}));
     graph_->Sweep(keep);
     return true;
   }
@@ -166,8 +167,7 @@ class Beginning {
       needs[i] = std::min(needs[i], separator);
       if (separators_[i]) separator = i;
       size_t mine = stops_[i] ? i : needs[i];
-      for (const Var& v : nodes_[i]->inputs)
-        needs[v.node->id] = std::min(needs[v.node->id], mine);
+      for (const Var& v : nodes_[i]->inputs) needs[v.node->id] = std::min(needs[v.node->id], mine);
     }
     return needs;
   }

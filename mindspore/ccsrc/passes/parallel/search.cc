@@ -6,10 +6,10 @@
 namespace ms::parallel {
 namespace {
 
-constexpr int kRounds = 6;     // over all axes, one by one
-constexpr int kPairRounds = 3;  // over all pairs of axes
-constexpr size_t kAllPairs = 6;  // of more axes only neighbours are chosen together
-constexpr int kPrices = 14;    // of memory that are tried
+constexpr int kRounds = 6;        // over all axes, one by one
+constexpr int kPairRounds = 3;    // over all pairs of axes
+constexpr size_t kAllPairs = 6;   // of more axes only neighbours are chosen together
+constexpr int kPrices = 14;       // of memory that are tried
 constexpr double kBetter = 1e-6;  // relative
 // Seconds that stand for an axis along which all devices compute the same, and for one that cuts
 // something else than the batch, where seconds are not asked for.
@@ -77,8 +77,8 @@ Choices Search::Fitting() {
 
 Choices Search::Solve(const Goal& goal) {
   own_.clear();
-  bool together = axes_.size() <= static_cast<size_t>(options_.together) &&
-                  options_.mode != Mode::kRecursive;
+  bool together =
+      axes_.size() <= static_cast<size_t>(options_.together) && options_.mode != Mode::kRecursive;
   return together ? Together(goal) : AxisByAxis(goal);
 }
 
@@ -187,8 +187,7 @@ std::vector<uint32_t> Search::Pairs() const {
   std::vector<uint32_t> pairs;
   for (size_t i = 0; i < axes_.size(); ++i) {
     for (size_t j = i + 1; j < axes_.size(); ++j) {
-      if (axes_.size() <= kAllPairs || j == i + 1)
-        pairs.push_back(1u << axes_[i] | 1u << axes_[j]);
+      if (axes_.size() <= kAllPairs || j == i + 1) pairs.push_back(1u << axes_[i] | 1u << axes_[j]);
     }
   }
   return pairs;

@@ -311,8 +311,8 @@ StageProgram KeepStage(Module& module, const ParallelOptions& options, const Sta
   result.report = std::move(order.report());
   result.report.warnings = plan.warnings;
   if (!result.report.note.empty() && options.pipeline.scheduler == Scheduler::k1F1B) {
-    result.report.warnings.push_back(fmt::format(
-        "For 'pipeline_scheduler', '1f1b' cannot be had: {}.", result.report.note));
+    result.report.warnings.push_back(
+        fmt::format("For 'pipeline_scheduler', '1f1b' cannot be had: {}.", result.report.note));
   }
   Vars inputs = module.main()->inputs();
   for (size_t i = 0; i < inputs.size(); ++i) {

@@ -419,7 +419,8 @@ Marks ChooseMarks(const std::vector<Site>& sites, const Graph& main, const Pipel
     std::optional<Marks> found = cut.Cut(options, marks, first);
     if (!found) {
       warnings->push_back(fmt::format(
-          "For 'pipeline_stages', of the {} networks that the step differentiates '{}' could not be "
+          "For 'pipeline_stages', of the {} networks that the step differentiates '{}' could not "
+          "be "
           "cut, as it uses cells of the others in another order: what it has alone is held by all "
           "stages that use it. Mark cells with pipeline_stage.",
           sites.size(), site.graph->name()));

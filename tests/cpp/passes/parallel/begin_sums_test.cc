@@ -98,8 +98,8 @@ TEST(BeginSums, AllProcessesAgreeThoughTheirPiecesDiffer) {
 
 TEST(BeginSums, ActivationsAreSummedInBetween) {
   // Products cut along their inner dimension need their sums at once, those of gradients do not.
-  Cut cut = CutOver(Transformer({4, 8, 32, 64, 2, 40, 2, true}).Step(), MeshOf({2, 2}),
-                    Mode::kSearch);
+  Cut cut =
+      CutOver(Transformer({4, 8, 32, 64, 2, 40, 2, true}).Step(), MeshOf({2, 2}), Mode::kSearch);
   std::vector<std::string> together = cut.Together();
   size_t under_way = 0, between = 0, most = 0;
   for (const std::string& op : together) {

@@ -252,7 +252,8 @@ std::unique_ptr<Module> RandomLayers(std::mt19937& random) {
   std::string x = n.Data("x", fmt::format("Float32[{}, {}]", rows, width));
   int weights = 0;
   auto dense = [&](const std::string& from, int64_t wide) {
-    std::string w = n.Parameter(fmt::format("w{}", weights++), fmt::format("Float32[{}, {}]", width, wide));
+    std::string w =
+        n.Parameter(fmt::format("w{}", weights++), fmt::format("Float32[{}, {}]", width, wide));
     return n.Op("Tanh({})", n.Op("MatMul({}, {})", from, w));
   };
   for (int layer = 0; layer < 3; ++layer) {
@@ -272,7 +273,8 @@ double LargestGap(int axes, int networks, Mode mode) {
     auto module = RandomLayers(random);
     Mesh mesh = MeshOf(std::vector<int64_t>(static_cast<size_t>(axes), 2));
     if (i % 2) {  // hosts, and devices within
-      for (int a = 0; a < axes / 2; ++a) mesh.axes[static_cast<size_t>(a)] = {fmt::format("h{}", a), 2, 2e-5, 1e-9};
+      for (int a = 0; a < axes / 2; ++a)
+        mesh.axes[static_cast<size_t>(a)] = {fmt::format("h{}", a), 2, 2e-5, 1e-9};
     }
     PlanOptions options = OptionsFor(*module, mesh);
     options.device = {1e13, 5e11, 5e-6, 0};
