@@ -297,6 +297,43 @@ def test_two_networks_in_one_step_are_both_cut():
     assert not plan.data["warnings"]
 
 
+class Rivals(nn.Cell):
+    """A step of a generator and of what tells its works from data; each is differentiated through both, and updated alone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maker = nn.SequentialCell(nn.Dense(6, 8), nn.ReLU(), nn.Dense(8, 6))
+        self.judge = nn.SequentialCell(nn.Dense(6, 8), nn.ReLU(), nn.Dense(8, 1))
+        self.optimizers = nn.CellList(
+            [nn.SGD(n.trainable_params(), 0.1) for n in (self.judge, self.maker)]
+        )
+
+    def judged(self, x: Tensor, z: Tensor) -> Tensor:
+        return ops.sigmoid(self.judge(self.maker(z))).mean() - ops.sigmoid(self.judge(x)).mean()
+
+    def made(self, z: Tensor) -> Tensor:
+        return -ops.sigmoid(self.judge(self.maker(z))).mean()
+
+    def construct(self, x: Tensor, _: Tensor) -> Tensor:
+        first, second = self.optimizers
+        loss, grads = ms.value_and_grad(self.judged, None, first.parameters)(x, -x)
+        first(grads)
+        other, grads = ms.value_and_grad(self.made, None, second.parameters)(-x)
+        second(grads)
+        return loss + other
+
+
+def test_two_networks_that_share_their_cells():
+    class Both(Run):
+        def __init__(self, *args: Any) -> None:
+            ms.set_seed(1)
+            self.net = self.optimizer = self.step = Rivals().set_train()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(globals(), "Run", Both)
+        check(Perceptron, random(8, 6), LABELS, stages=2)
+
+
 def test_norms_of_batches_keep_their_means():
     class Norm(nn.Cell):
         def __init__(self) -> None:
