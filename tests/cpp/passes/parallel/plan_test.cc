@@ -256,7 +256,7 @@ std::unique_ptr<Module> RandomLayers(std::mt19937& random) {
         n.Parameter(fmt::format("w{}", weights++), fmt::format("Float32[{}, {}]", width, wide));
     return n.Op("Tanh({})", n.Op("MatMul({}, {})", from, w));
   };
-  for (int layer = 0; layer < 3; ++layer) {
+  for (int layer = 0; layer < 2; ++layer) {
     int64_t next = size();
     std::string y = dense(x, next);
     if (random() % 2) y = n.Op("Add({}, {})", y, dense(x, next));
@@ -293,11 +293,11 @@ double LargestGap(int axes, int networks, Mode mode) {
 }
 
 TEST(Plan, ManyAxesAreNearTheLeast) {
-  EXPECT_LE(LargestGap(4, 12, Mode::kSearch), 0.01);
-  EXPECT_LE(LargestGap(4, 6, Mode::kRecursive), 0.01);
+  EXPECT_LE(LargestGap(4, 4, Mode::kSearch), 0.01);
+  EXPECT_LE(LargestGap(4, 2, Mode::kRecursive), 0.01);
 }
-TEST(Plan, DISABLED_FiveAxesAreNearTheLeast) { EXPECT_LE(LargestGap(5, 12, Mode::kSearch), 0.01); }
-TEST(Plan, DISABLED_FourAxesOfMany) { EXPECT_LE(LargestGap(4, 150, Mode::kSearch), 0.01); }
+TEST(Plan, DISABLED_FiveAxesAreNearTheLeast) { EXPECT_LE(LargestGap(5, 4, Mode::kSearch), 0.01); }
+TEST(Plan, DISABLED_FourAxesOfMany) { EXPECT_LE(LargestGap(4, 40, Mode::kSearch), 0.01); }
 
 TEST(Plan, MemoryHasAPrice) {
   Sizes sizes;
