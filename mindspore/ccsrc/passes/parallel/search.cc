@@ -6,9 +6,11 @@
 namespace ms::parallel {
 namespace {
 
-constexpr int kRounds = 6;        // over all axes, one by one
-constexpr int kPairRounds = 3;    // over all pairs of axes
-constexpr size_t kAllPairs = 6;   // of more axes only neighbours are chosen together
+constexpr int kRounds = 6;       // over all axes, one by one
+constexpr int kPairRounds = 3;   // over all pairs of axes
+constexpr size_t kAllPairs = 4;  // of more axes only neighbours are chosen together
+// Of still more axes neither: layouts become too many to find the ways between them in seconds.
+constexpr size_t kMostInPairs = 5;
 constexpr int kPrices = 14;       // of memory that are tried
 constexpr double kBetter = 1e-6;  // relative
 // Seconds that stand for an axis along which all devices compute the same, and for one that cuts
@@ -211,7 +213,8 @@ Choices Search::AxisByAxis(const Goal& goal) {
     own_.clear();
     Improve(goal, quickest_first, kRounds, &batch);
     keep(std::move(batch));
-    bool many = axes_.size() > static_cast<size_t>(options_.together);
+    bool many =
+        axes_.size() > static_cast<size_t>(options_.together) && axes_.size() <= kMostInPairs;
     for (const auto& tied : many ? Ties() : std::vector<std::vector<uint32_t>>{}) {
       Found found{Start(), 0};
       uint32_t all = 0;
@@ -220,7 +223,8 @@ Choices Search::AxisByAxis(const Goal& goal) {
       Improve(goal, quickest_first, kRounds, &found);
       keep(std::move(found));
     }
-    if (axes_.size() > 2) Improve(goal, Pairs(), kPairRounds, &best);
+    if (axes_.size() > 2 && axes_.size() <= kMostInPairs)
+      Improve(goal, Pairs(), kPairRounds, &best);
   }
   Choices result = Measured(std::move(best.choices));
   result.bound = Least();
