@@ -5,7 +5,8 @@ thread. Each plan is modelled and measured, and the one that the search finds al
 takes for the best is from the best there is.
 
 `tensor`: two processes of one thread train a Transformer together whose Parameters are cut, beside two that train one each alone, in turns:
-the share of their rate that is left. Bars: the model within 25 %, its best plan within 10 % of the best, 0.85 of the rate.
+the share of their rate that is left. Bars: the model within 25 %, its best plan within 10 % of the best, 0.85 of the rate. The last lines
+say each figure beside its bar. Another program on the machine spoils both: the load is shown, and --rounds takes the quietest of several.
 """
 
 from __future__ import annotations
@@ -215,41 +216,72 @@ def run(what: str, name: str = "-") -> list[Any]:
     return [json.loads(line[2]) for line in lines if line and line[0] == "found"]
 
 
-def model(rounds: int) -> bool:
+def verdict(figure: str, within: bool) -> tuple[str, bool]:
+    """A figure beside its bar, in one line."""
+    return f"{'holds' if within else 'MISSED'}: {figure}", within
+
+
+def model(rounds: int) -> list[tuple[str, bool]]:
     """The plans of all networks."""
-    within = True
+    offs, behind = {}, {}
     for name in NETS:
         rows: dict[str, list[list[float]]] = {}
         for _ in range(rounds):
             for plan, figures in run("model", name)[0].items():
                 rows.setdefault(plan, []).append(figures)
-        took = {plan: min(f[0] for f in figures) for plan, figures in rows.items()}
-        said = {plan: figures[-1][1] for plan, figures in rows.items()}
+        # What was measured beside what was modelled in the same run: each measures the machine anew.
+        best = {plan: min(figures) for plan, figures in rows.items()}
+        took = {plan: figures[0] for plan, figures in best.items()}
+        said = {plan: figures[1] for plan, figures in best.items()}
         off = {plan: said[plan] / took[plan] - 1 for plan in rows}
-        chosen = min((p for p in rows), key=lambda p: said[p])
-        best = min(took.values())
-        worse = took[chosen] / best - 1
+        chosen = min(rows, key=lambda p: said[p])
+        offs[name], behind[name] = off["search"], took[chosen] / min(took.values()) - 1
         middle = statistics.median(abs(o) for o in off.values())
-        within &= abs(off["search"]) <= MOST_OFF and worse <= MOST_WORSE
         print(f"{name}: the plan of the search {took['search'] * 1e3:.2f} ms, modelled {off['search']:+.0%}; of {len(rows)} plans half are "
-              f"within {middle:.0%}; best modelled '{chosen}' is {worse:.0%} over the best", flush=True)  # fmt: skip
+              f"within {middle:.0%}; best modelled '{chosen}' is {behind[name]:.0%} over the best", flush=True)  # fmt: skip
         for plan in rows:
             print(
                 f"    {plan:16} {took[plan] * 1e3:8.2f} ms  modelled {said[plan] * 1e3:8.2f} ms {off[plan]:+.0%}"
             )
-    return within
+    worst = max(offs, key=lambda n: abs(offs[n]))
+    last = max(behind, key=lambda n: behind[n])
+    return [
+        verdict(
+            f"a step is modelled within {abs(offs[worst]):.0%} of the measured one on all of {len(offs)} networks ({worst} "
+            f"{offs[worst]:+.0%}); the bar is {MOST_OFF:.0%}",
+            abs(offs[worst]) <= MOST_OFF,
+        ),
+        verdict(
+            f"the best modelled plan takes at most {behind[last]:.0%} more than the best measured one ({last}); the bar is "
+            f"{MOST_WORSE:.0%}",
+            behind[last] <= MOST_WORSE,
+        ),
+    ]
 
 
-def tensor(rounds: int) -> bool:
+def tensor(rounds: int) -> list[tuple[str, bool]]:
     """A Transformer on two processes, and one on each."""
     together, alone = [], []
     for _ in range(rounds):
-        together.append(max(figures[0] for figures in run("tensor")))
+        together.append(max(run("tensor")))
         alone.append(max(run("alone")))
-    rate = min(alone) / (RANKS * min(together))
-    print(f"transformer: cut over {RANKS} processes {min(together) * 1e3:.1f} ms, alone {min(alone) * 1e3:.1f} ms each: "
-          f"{rate:.2f} of the rate of {RANKS} alone", flush=True)  # fmt: skip
-    return rate >= LEAST_RATE
+        print(
+            f"transformer: cut over {RANKS} processes {together[-1][0] * 1e3:.1f} ms, alone {alone[-1] * 1e3:.1f} ms each",
+            flush=True,
+        )
+    took, said = min(together)
+    rate = min(alone) / (RANKS * took)
+    return [
+        verdict(
+            f"a Transformer that is cut over {RANKS} processes trains at {rate:.2f} of the rate of {RANKS} alone; the bar is "
+            f"{LEAST_RATE}",
+            rate >= LEAST_RATE,
+        ),
+        verdict(
+            f"its step of {took * 1e3:.1f} ms is modelled as {said * 1e3:.1f} ms, {said / took - 1:+.0%}; the bar is {MOST_OFF:.0%}",
+            abs(said / took - 1) <= MOST_OFF,
+        ),
+    ]
 
 
 def main() -> int:
@@ -262,8 +294,11 @@ def main() -> int:
         inside(*options.inside)
         return 0
     print(f"load {os.getloadavg()[0]:.1f}", flush=True)
-    done = [{"model": model, "tensor": tensor}[what](options.rounds) for what in options.what]
-    return 0 if all(done) else 1
+    done = [d for what in options.what for d in {"model": model, "tensor": tensor}[what](options.rounds)]  # fmt: skip
+    print(f"load {os.getloadavg()[0]:.1f}")
+    for line, _ in done:
+        print(line)
+    return 0 if all(within for _, within in done) else 1
 
 
 if __name__ == "__main__":

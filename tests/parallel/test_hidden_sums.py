@@ -39,6 +39,27 @@ def test_the_losses_of_one_process():
     ranks.passes("data_parallel.py", 2, MS_COMM_DELAY="20,0.1")
 
 
+@pytest.mark.parametrize(
+    ("count", "nets", "modes"), [(2, "mlp", "semi,dynamic"), (4, "transformer", "semi")]
+)
+def test_gradients_of_divided_networks(count, nets, modes):
+    ranks.passes(
+        "auto.py", count, nets, modes, "parts", "hidden", MS_COMM_DELAY="100,1", MS_FUSION="1"
+    )
+
+
+def test_gradients_of_stages_that_are_divided():
+    ranks.passes("stages.py", 4, "mlp", "2", "parts", MS_COMM_DELAY="50,1", MS_FUSION="1")
+
+
+@pytest.mark.parametrize("how", ["kill", "raise"])
+def test_an_end_of_a_divided_network_while_sums_are_on_their_way(how):
+    done = ranks.run("late.py", 2, how, "divided", MS_COMM_DELAY="50000,1", MS_FUSION="1")
+    assert done.returncode != 0
+    said = "rank 1 .*(died without a farewell|the disk is full)"
+    assert re.search(r"told after [0-4]\.\d s: .*" + said, done.stdout), done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("how", ["kill", "raise"])
 def test_an_end_while_sums_are_on_their_way(how):
     done = ranks.run("late.py", 2, how, MS_COMM_DELAY="50000,1")

@@ -3,6 +3,7 @@ with random cuts inside of stages."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 import mindspore as ms
 from mindspore import Parameter, Tensor, _core, nn, ops
 from mindspore.common import _planning
+from mindspore.parallel import explain
 
 
 @pytest.fixture(autouse=True)
@@ -200,6 +202,136 @@ def test_a_loss_that_is_scaled():
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(globals(), "Run", Scaled)
         check(Perceptron, random(8, 6), LABELS)
+
+
+def forward_parts(folder: Any) -> int:
+    """How many parts the first stage has taken forward when it begins to go backward, as its graph in the folder says."""
+    first = sorted(folder.glob("*_KeepStage.ir"))[0]
+    ops = re.findall(r"= (Tanh|TanhGrad)\(", first.read_text())
+    return ops.index("TanhGrad") // 2  # of two layers
+
+
+class Seeded(nn.TrainOneStepCell):
+    """The gradient of the loss is made of the loss."""
+
+    def construct(self, *inputs: Any) -> Any:
+        loss = self.network(*inputs)
+        grads = self.grad(self.network, self.weights)(*inputs, loss * 0 + 2)
+        self.optimizer(grads)
+        return loss
+
+
+@pytest.mark.parametrize(
+    ("step", "kept"),
+    [
+        (nn.TrainOneStepCell, 2),
+        (lambda *a: nn.TrainOneStepCell(*a, sens=0.25), 2),
+        (lambda *a: nn.TrainOneStepWithLossScaleCell(*a, Tensor(8.0)), 2),
+        (Seeded, 4),
+    ],
+    ids=["plain", "sens", "scale", "loss"],
+)
+def test_how_many_parts_are_kept(step, kept, tmp_path, monkeypatch):
+    class Stepped(Run):
+        def __init__(self, *args: Any) -> None:
+            super().__init__(*args)
+            self.step = step(self.loss, self.optimizer).set_train()
+
+        def __call__(self, *data: Tensor) -> list[np.ndarray]:
+            first = self.step(*data)
+            return [(first[0] if isinstance(first, tuple) else first).asnumpy()]
+
+    monkeypatch.setitem(globals(), "Run", Stepped)
+    _core.dump_graphs_to(str(tmp_path))
+    try:
+        check(lambda: Perceptron((0, 0, 1, 1)), random(8, 6), LABELS, schedules=("1f1b",))
+    finally:
+        _core.dump_graphs_to("")
+    assert forward_parts(tmp_path) == kept
+
+
+def test_a_seed_that_is_made_of_the_loss_leaves_one_schedule():
+    net = nn.PipelineCell(Perceptron(), 4)
+    step = Seeded(net, nn.SGD(net.trainable_params(), 0.1)).set_train()
+    plan = explain(step, Tensor(random(8, 6)), Tensor(LABELS), devices=2, stages=2)
+    pipeline = plan.data["pipeline"]
+    assert [s["name"] for s in pipeline["schedules"]] == ["gpipe"]
+    assert "all parts must have gone forward" in pipeline["note"]
+    assert pipeline["note"] in str(plan)
+
+
+class Pair(nn.Cell):
+    """A step that trains two networks, one after the other."""
+
+    def __init__(self, parts: int) -> None:
+        super().__init__()
+        self.first, self.second = Perceptron(), Perceptron()
+        self.losses = nn.CellList([nn.PipelineCell(n, parts) for n in (self.first, self.second)])
+        weights = [n.trainable_params() for n in (self.first, self.second)]
+        self.optimizers = nn.CellList([nn.Momentum(w, 0.1, 0.9) for w in weights])
+        self.grads = [ms.value_and_grad(n, None, o.parameters) for n, o in zip(self.losses, self.optimizers)]  # fmt: skip
+
+    def construct(self, x: Tensor, y: Tensor) -> Tensor:
+        total = 0
+        for grad, optimizer in zip(self.grads, self.optimizers):
+            loss, gradients = grad(x, y)
+            optimizer(gradients)
+            total += loss
+        return total
+
+
+def test_two_networks_in_one_step_are_both_cut():
+    class Both(Run):
+        def __init__(self, *args: Any) -> None:
+            ms.set_seed(1)
+            self.net = self.optimizer = self.step = Pair(4).set_train()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(globals(), "Run", Both)
+        check(Perceptron, random(8, 6), LABELS, stages=2)
+    plan = explain(Pair(4), Tensor(random(8, 6)), Tensor(LABELS), devices=2, stages=2)
+    for stage in plan.data["pipeline"]["stages"]:
+        held = {n for n in stage["parameters"] if n.endswith("weight") and "moments" not in n}
+        assert any("losses.0." in n for n in held), held
+        assert any("losses.1." in n for n in held), held
+    assert not plan.data["warnings"]
+
+
+class Rivals(nn.Cell):
+    """A step of a generator and of what tells its works from data; each is differentiated through both, and updated alone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maker = nn.SequentialCell(nn.Dense(6, 8), nn.ReLU(), nn.Dense(8, 6))
+        self.judge = nn.SequentialCell(nn.Dense(6, 8), nn.ReLU(), nn.Dense(8, 1))
+        self.optimizers = nn.CellList(
+            [nn.SGD(n.trainable_params(), 0.1) for n in (self.judge, self.maker)]
+        )
+
+    def judged(self, x: Tensor, z: Tensor) -> Tensor:
+        return ops.sigmoid(self.judge(self.maker(z))).mean() - ops.sigmoid(self.judge(x)).mean()
+
+    def made(self, z: Tensor) -> Tensor:
+        return -ops.sigmoid(self.judge(self.maker(z))).mean()
+
+    def construct(self, x: Tensor, _: Tensor) -> Tensor:
+        first, second = self.optimizers
+        loss, grads = ms.value_and_grad(self.judged, None, first.parameters)(x, -x)
+        first(grads)
+        other, grads = ms.value_and_grad(self.made, None, second.parameters)(-x)
+        second(grads)
+        return loss + other
+
+
+def test_two_networks_that_share_their_cells():
+    class Both(Run):
+        def __init__(self, *args: Any) -> None:
+            ms.set_seed(1)
+            self.net = self.optimizer = self.step = Rivals().set_train()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(globals(), "Run", Both)
+        check(Perceptron, random(8, 6), LABELS, stages=2)
 
 
 def test_norms_of_batches_keep_their_means():

@@ -52,12 +52,12 @@ class Rehearsal::Groups {
  public:
   void Add(const parallel::Lowered& program) {
     for (const parallel::ProcessGroup& group : program.groups) {
-      auto [it, fresh] = meetings_.try_emplace(group.ranks);
+      auto [it, fresh] = meetings_.try_emplace({group.ranks, group.beside});
       if (fresh) it->second = std::make_shared<Meeting>(static_cast<int>(group.ranks.size()));
       auto me = std::find(group.ranks.begin(), group.ranks.end(), program.rank);
       AddGroup(group.name, std::make_shared<ThreadGroup>(group.name, group.ranks,
                                                          static_cast<int>(me - group.ranks.begin()),
-                                                         it->second));
+                                                         it->second, group.beside));
       names_.push_back(group.name);
     }
   }
@@ -65,15 +65,16 @@ class Rehearsal::Groups {
     for (const std::string& name : names_) ForgetGroup(name);
   }
   void Fail() {
-    for (auto& [ranks, meeting] : meetings_) meeting->Fail();
+    for (auto& [members, meeting] : meetings_) meeting->Fail();
   }
   void Reset() {
-    for (auto& [ranks, meeting] : meetings_) meeting->Reset();
+    for (auto& [members, meeting] : meetings_) meeting->Reset();
   }
   Mutex mutex;  // one run at a time
 
  private:
-  std::map<std::vector<int>, std::shared_ptr<Meeting>> meetings_;
+  // By members, and whether it is the group beside another one of theirs.
+  std::map<std::pair<std::vector<int>, bool>, std::shared_ptr<Meeting>> meetings_;
   std::vector<std::string> names_;
 };
 

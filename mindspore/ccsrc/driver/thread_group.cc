@@ -5,11 +5,13 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "kernel/joint_sums.h"
 
 namespace ms {
 namespace {
 
 constexpr std::chrono::seconds kPatience{60};
+constexpr std::chrono::milliseconds kLook{100};
 
 }  // namespace
 
@@ -72,7 +74,12 @@ void Meeting::Wait(std::unique_lock<Mutex>& lock) {
     ++round_;
     changed_.notify_all();
   } else {
-    bool came = changed_.wait_for(lock, kPatience, [&] { return failed_ || round_ != round; });
+    auto until = std::chrono::steady_clock::now() + kPatience;
+    bool came = false;
+    while (!came && std::chrono::steady_clock::now() < until) {
+      came = changed_.wait_for(lock, kLook, [&] { return failed_ || round_ != round; });
+      CheckStillWanted();
+    }
     if (!came) {
       failed_ = true;
       changed_.notify_all();

@@ -48,8 +48,14 @@ class Meeting {
 
 class ThreadGroup : public Group {
  public:
-  ThreadGroup(std::string name, std::vector<int> ranks, int rank, std::shared_ptr<Meeting> meeting)
-      : Group(std::move(name), std::move(ranks), rank), meeting_(std::move(meeting)) {}
+  // `beside`: its sums are made by a thread of their own, while the member computes.
+  ThreadGroup(std::string name, std::vector<int> ranks, int rank, std::shared_ptr<Meeting> meeting,
+              bool beside = false)
+      : Group(std::move(name), std::move(ranks), rank),
+        meeting_(std::move(meeting)),
+        beside_(beside) {}
+
+  bool takes_time() const override { return beside_; }
 
   void AllReduce(const Exchange& call, const void* in, void* out, int64_t count, DType dtype,
                  Reduction reduction) override;
@@ -67,6 +73,7 @@ class ThreadGroup : public Group {
 
  private:
   std::shared_ptr<Meeting> meeting_;
+  bool beside_;
 };
 
 }  // namespace ms

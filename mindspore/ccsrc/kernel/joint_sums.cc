@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
@@ -26,6 +27,10 @@ constexpr int64_t kAgreeAfter[] = {0, 2, 10};
 // To tell what a call takes, and what a byte.
 constexpr int64_t kProbe = 64 << 10;
 constexpr int kProbes = 3;
+// A group's thread ends when it has had nothing to do for so long.
+constexpr std::chrono::seconds kIdle{2};
+// What was given up while others may still come to it is waited for so long.
+constexpr std::chrono::seconds kGrace{1};
 
 double Now() {
   auto now = std::chrono::steady_clock::now().time_since_epoch();
@@ -65,7 +70,9 @@ struct SumRun {
   size_t begun = 0;
   const Order* order = nullptr;  // from when its turn has come
   size_t next = 0;               // bucket
+  bool ended = false;            // behind the last one; the order may be another one by then
   bool busy = false, abandoned = false, done = false;
+  std::atomic<bool> unwanted{false};  // the thread is to leave the call it is in
   std::exception_ptr error;
   std::vector<std::pair<double, double>> times;  // of buckets: begin, end
 
@@ -117,6 +124,7 @@ std::vector<int64_t> InOrderOfProgram(size_t count) {
 }
 
 thread_local bool in_background = false;
+thread_local const SumRun* in_work = nullptr;  // of a thread for sums
 
 }  // namespace
 
@@ -129,10 +137,11 @@ struct SumHistory {
 
 namespace {
 
+// One thread for each group: what is summed in one group waits for nothing in another one.
 class Background {
  public:
   static Background& Get() {
-    static auto* background = new Background;  // its thread outlives the program's last object
+    static auto* background = new Background;  // its threads outlive the program's last object
     return *background;
   }
 
@@ -151,9 +160,11 @@ class Background {
     run->hidden = may_hide && run->group->takes_time() && getpid() == process_;
     if (!run->hidden) return run;
     std::lock_guard lock(mutex_);
-    if (!started_) cluster::StartQuietThread([this] { Work(); }).detach();
-    started_ = true;
-    queue_.push_back(run);
+    Lane& lane = lanes_[sum->group];
+    if (!lane.runs) cluster::StartQuietThread([this, name = sum->group] { Work(name); }).detach();
+    lane.runs = true;
+    lane.queue.push_back(run);
+    lane.work.notify_one();
     return run;
   }
 
@@ -163,7 +174,7 @@ class Background {
     run.ready[index] = Now();
     run.data[index] = data;
     ++run.begun;
-    if (HasWork(run)) work_.notify_one();
+    if (run.hidden && HasWork(run)) lanes_[run.sum->group].work.notify_one();
   }
 
   void Await(const std::shared_ptr<SumRun>& run) {
@@ -180,11 +191,17 @@ class Background {
   void Abandon(const std::shared_ptr<SumRun>& run) {
     std::unique_lock lock(mutex_);
     // What the others will end is ended here as well, or the next call would not fit theirs.
-    if (run->hidden && run->all_begun()) return done_.wait(lock, [&] { return run->done; });
+    if (run->hidden && !run->sum->beside && run->all_begun())
+      return done_.wait(lock, [&] { return run->done; });
+    auto idle = [&] { return !run->busy && !HasWork(*run); };
+    // The others may be waiting for this thread elsewhere, and never come.
+    if (run->sum->beside && !done_.wait_for(lock, kGrace, idle)) run->unwanted = true;
     run->abandoned = true;
     done_.wait(lock, [&] { return !run->busy; });
-    std::erase(queue_, run);
-    work_.notify_one();
+    if (!run->hidden) return;
+    Lane& lane = lanes_[run->sum->group];
+    std::erase(lane.queue, run);
+    lane.work.notify_one();
   }
 
   void SetWish(BucketWish wish) {
@@ -197,14 +214,20 @@ class Background {
   }
 
  private:
+  struct Lane {
+    std::deque<std::shared_ptr<SumRun>> queue;  // in the order in which they were opened
+    std::condition_variable_any work;
+    bool runs = false;
+  };
+
   static std::span<const int64_t> Bucket(const Order& order, size_t i) {
     auto begin = static_cast<size_t>(i ? order.ends[i - 1] : 0);
     return std::span(order.tensors).subspan(begin, static_cast<size_t>(order.ends[i]) - begin);
   }
 
   // Whether the thread can do something for a run whose turn it is.
-  bool HasWork(const SumRun& run) const {
-    if (run.busy || run.abandoned || run.done) return false;
+  static bool HasWork(const SumRun& run) {
+    if (!run.hidden || run.busy || run.abandoned || run.done) return false;
     if (!run.order) return true;
     if (run.next == run.order->ends.size()) return true;  // the end
     for (int64_t i : Bucket(*run.order, run.next)) {
@@ -213,26 +236,34 @@ class Background {
     return true;
   }
 
-  void Work() {
+  void Work(const std::string& name) {
     in_background = true;
     std::unique_lock lock(mutex_);
     for (;;) {
-      work_.wait(lock, [&] { return !queue_.empty() && HasWork(*queue_.front()); });
-      std::shared_ptr<SumRun> run = queue_.front();
+      Lane& lane = lanes_[name];
+      auto wanted = [&] { return !lane.queue.empty() && HasWork(*lane.queue.front()); };
+      if (!lane.work.wait_for(lock, kIdle, wanted)) {
+        if (!lane.queue.empty()) continue;
+        lanes_.erase(name);
+        return;
+      }
+      std::shared_ptr<SumRun> run = lane.queue.front();
       run->busy = true;
       lock.unlock();
       std::exception_ptr error;
+      in_work = run.get();
       try {
         Step(*run);
       } catch (...) {
         error = std::current_exception();
       }
+      in_work = nullptr;
       lock.lock();
       run->busy = false;
       if (error) run->error = error;
-      if (error || (run->order && run->next > run->order->ends.size())) {
+      if (error || run->ended) {
         run->done = true;
-        std::erase(queue_, run);
+        std::erase(lane.queue, run);
       }
       done_.notify_all();
     }
@@ -240,7 +271,7 @@ class Background {
 
   // The thread's own, without the lock.
   void Step(SumRun& run) {
-    cluster::Watch::ActFor(run.thread);
+    if (!run.sum->beside) cluster::Watch::ActFor(run.thread);
     if (!run.group->sums) run.group->sums = std::make_shared<SumHistory>();
     SumHistory& history = *run.group->sums;
     Agreement& agreement = history.agreed[{run.sum->counts, run.sum->dtypes}];
@@ -252,7 +283,7 @@ class Background {
       SumBucket(run, Bucket(*run.order, run.next++));
       run.times.emplace_back(begin, Now());
     } else {
-      ++run.next;  // behind the end
+      run.ended = true;
       ++agreement.runs;
       Note(run, agreement);
       auto again = std::begin(kAgreeAfter) + 1;
@@ -365,9 +396,8 @@ class Background {
   }
 
   Mutex mutex_;
-  std::condition_variable_any work_, done_;
-  std::deque<std::shared_ptr<SumRun>> queue_;  // in the order in which they were opened
-  bool started_ = false;
+  std::condition_variable_any done_;
+  std::map<std::string, Lane> lanes_;  // by group
   const pid_t process_ = getpid();
   BucketWish wish_;
   SumTimes times_;
@@ -375,11 +405,22 @@ class Background {
 
 }  // namespace
 
-// Where the sum that is open on this thread is kept.
+// Where the sums that are open on this thread are kept.
 struct OpenSum {
+  using Runs = std::vector<std::shared_ptr<SumRun>>;
   static inline thread_local SumScope* scope = nullptr;
-  static inline thread_local std::shared_ptr<SumRun> without_scope;
-  static std::shared_ptr<SumRun>& Get() { return scope ? scope->open_ : without_scope; }
+  static inline thread_local Runs without_scope;
+  static Runs& All() { return scope ? scope->open_ : without_scope; }
+  // Null where none is open.
+  static std::shared_ptr<SumRun> Take(const std::string& group) {
+    Runs& all = All();
+    auto it = std::find_if(all.begin(), all.end(),
+                           [&](const auto& run) { return run->sum->group == group; });
+    if (it == all.end()) return nullptr;
+    std::shared_ptr<SumRun> run = std::move(*it);
+    all.erase(it);
+    return run;
+  }
 };
 
 SumScope::SumScope() : outer_(std::exchange(OpenSum::scope, this)) {}
@@ -389,7 +430,7 @@ SumScope::~SumScope() {
 }
 
 void StartSum(const std::shared_ptr<const JointSum>& sum, size_t index, void* data, SpanId place) {
-  std::shared_ptr<SumRun>& open = OpenSum::Get();
+  std::shared_ptr<SumRun> open = OpenSum::Take(sum->group);
   // After an error a device leaves out what follows, AwaitSums as well.
   bool left_over = open && !OpenSum::scope && (open->sum != sum || open->has_begun(index));
   if (left_over) open.reset();
@@ -398,24 +439,28 @@ void StartSum(const std::shared_ptr<const JointSum>& sum, size_t index, void* da
     if (group->size() == 1) return;
     open = Background::Get().Open(sum, std::move(group), place, OpenSum::scope != nullptr);
   }
-  MS_ASSERT(index < open->data.size() && open->sum->group == sum->group &&
-            open->sum->counts == sum->counts && !open->all_begun());
+  MS_ASSERT(index < open->data.size() && open->sum->counts == sum->counts && !open->all_begun());
+  OpenSum::All().push_back(open);
   Background::Get().Begin(*open, index, data, place);
 }
 
-void AwaitSums() {
-  std::shared_ptr<SumRun> run = std::move(OpenSum::Get());
+void AwaitSums(const std::string& group) {
+  std::shared_ptr<SumRun> run = OpenSum::Take(group);
   if (!run) return;
   MS_ASSERT(run->all_begun());
   Background::Get().Await(run);
 }
 
 void AbandonSums() {
-  if (std::shared_ptr<SumRun> run = std::move(OpenSum::Get())) Background::Get().Abandon(run);
+  for (const auto& run : std::exchange(OpenSum::All(), {})) Background::Get().Abandon(run);
 }
 
 void SetBucketWish(BucketWish wish) { Background::Get().SetWish(std::move(wish)); }
 bool InBackground() { return in_background; }
+void CheckStillWanted() {
+  if (in_work && in_work->unwanted)
+    Throw(ErrorKind::kRuntime, "the sum was given up, as an error has ended the step");
+}
 SumTimes TimesOfSums() { return Background::Get().times(); }
 
 }  // namespace ms

@@ -1,5 +1,5 @@
 // Sums over processes of many tensors that are ready one after the other, as gradients are. Where
-// the transport takes time in which this process could compute, a thread of the process makes the
+// the transport takes time in which this process could compute, a thread for the group makes the
 // sums meanwhile, in buckets; elsewhere they are made at the end, all at once.
 //
 // What goes in one bucket, and in which order buckets go, all members must hold alike. The first
@@ -19,6 +19,9 @@ struct JointSum {
   std::string group;
   std::vector<int64_t> counts;  // elements of each tensor, in the order of the program
   std::vector<DType> dtypes;
+  // Whether the thread makes calls of other groups between the first tensor and AwaitSums, in which
+  // it waits for others: then nothing that waits may be taken for the thread's own.
+  bool beside = false;
 };
 
 struct SumRun;  // one that is under way
@@ -34,16 +37,16 @@ class SumScope {
 
  private:
   friend struct OpenSum;
-  std::shared_ptr<SumRun> open_;
+  std::vector<std::shared_ptr<SumRun>> open_;  // one of a group
   SumScope* outer_;
 };
 
 // Begins the sum of tensor `index`, in place: nobody may touch it until AwaitSums. The first one
 // in a scope opens the sum, AwaitSums in the same scope closes it; between them the thread makes no
-// other call of the group.
+// other call of the group. Several groups may have a sum open, which go on independently.
 void StartSum(const std::shared_ptr<const JointSum>& sum, size_t index, void* data, SpanId place);
-// Waits for all. Errors name the line of the tensor that they are about.
-void AwaitSums();
+// Waits for all of the group. Errors name the line of the tensor that they are about.
+void AwaitSums(const std::string& group);
 // Gives up what was begun in the innermost scope, if anything; nothing is written afterwards.
 void AbandonSums();
 
@@ -55,8 +58,10 @@ struct BucketWish {
 };
 void SetBucketWish(BucketWish wish);
 
-// Whether this is the thread that makes sums while others compute: it should wait asleep.
+// Whether this is a thread that makes sums while others compute: it should wait asleep.
 bool InBackground();
+// Called by it while it waits for others: throws where nobody wants the sum any more.
+void CheckStillWanted();
 
 // What this process has done so far by the thread for sums, in seconds.
 struct SumTimes {

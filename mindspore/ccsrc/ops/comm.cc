@@ -222,6 +222,7 @@ void DefineJointSums(OpRegistry& ops) {
       .RequiredAttr<int64_t>("index", "Which of the tensors it is.")
       .RequiredAttr<Ints>("counts", "Elements of all of them.")
       .RequiredAttr<Ints>("dtypes", "Their types, by number.")
+      .WithAttr("beside", false, "Whether other groups' calls may stand before AwaitSums.")
       .HasEffect(Effect::kComm)
       .InPlace(0, 0)
       .Shard(shard::Whole)
@@ -243,6 +244,7 @@ void DefineJointSums(OpRegistry& ops) {
       .Doc("Waits for the sums that StartSum has begun.")
       .In("x", kAny, "What StartSum gave, of all tensors.")
       .Variadic()
+      .RequiredAttr<std::string>("group", kGroup)
       .HasEffect(Effect::kComm)
       .Shard(shard::Whole)
       .Infer([](InferContext& c) { return c.inputs(); });

@@ -11,6 +11,7 @@
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "passes/fuse/fuse.h"
+#include "passes/parallel/begin_sums.h"
 
 namespace ms {
 namespace {
@@ -86,7 +87,10 @@ class Pipeline {
       Reduce();
     }
     if (Apply("DropCustomGradients", DropCustomGradients)) Reduce();
-    if (staged) KeepStage();  // while ops of sharded.cc still say what they depend on
+    // While ops of sharded.cc still say what they depend on.
+    if (staged) KeepStage();
+    if (lowered_ && options_.fast && options_.has_kernel("StartSum"))
+      Apply("BeginSums", [&](Module& m) { return parallel::BeginSums(m, lowered_.get()); });
     if (Apply("ExpandShards", parallel::ExpandShards)) Reduce();
     if (options_.lowered && lowered_) options_.lowered(std::move(lowered_));
     if (Apply("DropMetRequirements", DropMetRequirements)) Apply("RemoveDeadCode", RemoveDeadCode);
@@ -117,7 +121,7 @@ class Pipeline {
     });
     if (options_.has_kernel("Fused")) Apply("Fuse", Fuse);
     // What sums depend on may differ between processes that have pieces of other sizes, and they
-    // must join the same ones.
+    // must join the same ones: in programs that are cut BeginSums has chosen them.
     if (!options_.parallel) Apply("ScatterEarly", ScatterEarly);
     if (options_.has_kernel("StartSum") && !options_.parallel) Apply("StartSums", StartSums);
     if (options_.has_kernel("UpdateGroup")) Apply("GroupUpdates", GroupUpdates);

@@ -143,7 +143,8 @@ class Starting {
       before_[place].push_back(started.back().node);
     }
     emitter_.span = set.sums[0]->span;
-    Vars sums = emitter_.Emit(await, started, nullptr);
+    Vars sums = emitter_.Emit(
+        await, started, MakeAttrs(await, {{"group", set.sums[0]->attr<std::string>("group")}}));
     before_[set.end].push_back(sums[0].node);
     before_[set.end].insert(before_[set.end].end(), set.behind.begin(), set.behind.end());
     moved_.insert(set.sums.begin(), set.sums.end());

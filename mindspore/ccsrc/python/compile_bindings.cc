@@ -145,7 +145,9 @@ class CompiledGraph {
       return result;
     };
     py::list groups;
-    for (const parallel::ProcessGroup& group : lowered->groups) groups.append(group.ranks);
+    for (const parallel::ProcessGroup& group : lowered->groups) {
+      if (!group.beside) groups.append(group.ranks);
+    }
     py::dict result;
     result["inputs"] = texts(lowered->inputs);
     result["outputs"] = texts(lowered->outputs);

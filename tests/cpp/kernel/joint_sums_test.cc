@@ -54,7 +54,7 @@ TEST_P(JointSums, OfARunInsideAreItsOwn) {
     AbandonSums();
   }
   StartSum(sum, 1, &data[1], 0);
-  AwaitSums();
+  AwaitSums(sum->group);
   EXPECT_EQ(data[0], 2);
   EXPECT_EQ(data[1], 4);
   EXPECT_EQ(inner, 5);
@@ -70,9 +70,47 @@ TEST_P(JointSums, EndWithTheirScope) {
   SumScope scope;
   StartSum(sum, 0, &data[0], 0);
   StartSum(sum, 1, &data[1], 0);
-  AwaitSums();
+  AwaitSums(sum->group);
   EXPECT_EQ(data[0], 2);
   EXPECT_EQ(data[1], 4);
+}
+
+// After two runs the members agree again, at the end of the second one.
+TEST_P(JointSums, AreMadeOnceThoughTheirBucketsChange) {
+  SumOfTwo(GetParam() ? "hidden" : "plain", GetParam());
+  auto sum = std::make_shared<const JointSum>(
+      JointSum{GetParam() ? "hidden" : "plain", {1, 1, 1}, std::vector<DType>(3, DType::kFloat32)});
+  for (int run = 0; run < 4; ++run) {
+    SetBucketWish(run == 0 ? BucketWish{{}, 1 << 20} : BucketWish{{1, 2}, 0});
+    float data[] = {1, 2, 3};
+    SumScope scope;
+    for (size_t i = 0; i < 3; ++i) StartSum(sum, i, &data[i], 0);
+    AwaitSums(sum->group);
+    for (size_t i = 0; i < 3; ++i) EXPECT_EQ(data[i], 2.0f * static_cast<float>(i + 1)) << run;
+  }
+  SetBucketWish({});
+}
+
+// Each group has its own thread: what is summed in one does not wait for another one.
+TEST_P(JointSums, OfTwoGroupsGoOnBesideEachOther) {
+  auto make = [&](const std::string& group) {
+    SumOfTwo(group, GetParam());
+    return std::make_shared<const JointSum>(
+        JointSum{group, {1, 1}, {DType::kFloat32, DType::kFloat32}, true});
+  };
+  auto one = make(GetParam() ? "hidden one" : "plain one");
+  auto two = make(GetParam() ? "hidden two" : "plain two");
+  float a[] = {1, 2}, b[] = {3, 4};
+  SumScope scope;
+  StartSum(one, 0, &a[0], 0);
+  StartSum(two, 0, &b[0], 0);
+  StartSum(two, 1, &b[1], 0);
+  AwaitSums(two->group);
+  EXPECT_EQ(b[1], 8);
+  StartSum(one, 1, &a[1], 0);
+  AwaitSums(one->group);
+  EXPECT_EQ(a[0], 2);
+  EXPECT_EQ(a[1], 4);
 }
 
 // The thread of a device, which leaves out what follows an error: nothing is under way meanwhile.
@@ -83,7 +121,7 @@ TEST_P(JointSums, WithoutAScopeStartAnewAfterAnError) {
     StartSum(sum, 0, &lost[0], 0);
     StartSum(sum, 0, &data[0], 0);
     StartSum(sum, 1, &data[1], 0);
-    AwaitSums();
+    AwaitSums(sum->group);
   });
   device.join();
   EXPECT_EQ(lost[0], 1);

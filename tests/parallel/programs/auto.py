@@ -1,8 +1,9 @@
 """Trains networks alone, then divided among the processes in the modes that are named: losses and Parameters must be the same.
 
-    auto.py NET,... MODE,... [parts]
+    auto.py NET,... MODE,... [parts] [hidden]
 
-MODE is semi (with pins), dynamic, recursive or propagation. `parts`: each process is given its rows of the batch alone."""
+MODE is semi (with pins), dynamic, recursive or propagation. `parts`: each process is given its rows of the batch alone. `hidden`: gradients
+must be summed while the backward pass runs."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ import nets
 import numpy as np
 
 import mindspore as ms
-from mindspore import Tensor, nn
+from mindspore import Tensor, _core, nn
 from mindspore.common import _planning
 from mindspore.communication import get_group_size, get_rank, init
 
@@ -59,6 +60,7 @@ def main() -> None:
             for one, other in zip(parallel, values, strict=True):
                 np.testing.assert_allclose(one, other, 2e-3, 2e-4, err_msg=f"{name} {mode}")
             ms.reset_auto_parallel_context()
+    assert "hidden" not in sys.argv[3:] or _core.sum_times()["runs"] > 0
     print("all is well")
 
 

@@ -13,7 +13,7 @@ import mindspore as ms
 from mindspore import Tensor, nn, ops
 from mindspore.communication import get_rank, init
 
-HOW = sys.argv[1]
+HOW, DIVIDED = sys.argv[1], "divided" in sys.argv[2:]
 init()
 ms.set_context(mode=ms.GRAPH_MODE)
 
@@ -33,6 +33,13 @@ reducer = nn.DistributedGradReducer(optimizer.parameters)
 gradient = ms.value_and_grad(net, None, optimizer.parameters)
 
 
+def divided(net, optimizer):
+    ms.set_auto_parallel_context(
+        parallel_mode="auto_parallel", search_mode="sharding_propagation", full_batch=True
+    )
+    return nn.TrainOneStepCell(net, optimizer).set_train()
+
+
 @ms.jit
 def step(x):
     value, grads = gradient(x)
@@ -40,6 +47,8 @@ def step(x):
     return value
 
 
+if DIVIDED:
+    step = divided(net, optimizer)
 x = Tensor(np.ones((64, 256), np.float32))
 for _ in range(3):
     step(x).asnumpy()

@@ -37,6 +37,7 @@ std::string ScheduleJson(const ChosenSchedule& c) {
 
 void AddPipeline(const PipelineReport& report, Explanation* e) {
   e->pipeline = report;
+  e->warnings.insert(e->warnings.end(), report.warnings.begin(), report.warnings.end());
   e->devices *= static_cast<int64_t>(report.stages.size());
   e->memory.parameters = e->memory.activations = 0;
   e->compute_seconds = 0;
@@ -70,6 +71,7 @@ std::string ToText(const PipelineReport& r) {
     text += fmt::format("  rejected: {}, {}, waiting {:.1f} %\n", Name(other.scheduler),
                         Time(other.simulation.seconds), 100 * other.simulation.bubble);
   }
+  if (!r.note.empty()) text += fmt::format("  {}\n", r.note);
   text += "  critical path:";
   const auto& path = used.simulation.critical;
   for (size_t i = 0; i < path.size() && i < kShown; ++i) text += " " + TaskText(path[i]);
@@ -80,9 +82,9 @@ std::string ToJson(const PipelineReport& r) {
   const ChosenSchedule& used = r.schedules[0];
   return fmt::format(
       R"({{"schedule": "{}", "parts": {}, "seconds": {}, "bubble": {}, "transfer_seconds": {}, )"
-      R"("stages": {}, "schedules": {}, "critical_path": {}}})",
+      R"("stages": {}, "schedules": {}, "note": {}, "critical_path": {}}})",
       Name(used.scheduler), r.parts, r.seconds(), used.simulation.bubble, r.transfer,
-      JsonList(r.stages, StageJson), JsonList(r.schedules, ScheduleJson),
+      JsonList(r.stages, StageJson), JsonList(r.schedules, ScheduleJson), Quoted(r.note),
       JsonList(used.simulation.critical, TaskJson));
 }
 

@@ -31,6 +31,8 @@ std::string ParallelOptions::Key() const {
   return key;
 }
 
+std::string BesideName(const std::string& name) { return name + ", beside"; }
+
 Mesh ParallelOptions::AllDevices() const {
   Mesh all = plan.mesh;
   if (pipeline.stages > 1) all.axes.insert(all.axes.begin(), MeshAxis{kStageAxis, pipeline.stages});
@@ -165,6 +167,8 @@ void LowerPipeline(Module& module, const ParallelOptions& options, const StagePl
                    parallel::Lowered* lowered) {
   StageProgram program = KeepStage(module, options, plan);
   if (options.reported) options.reported(program.report);
+  auto& warnings = lowered->plan.warnings;
+  warnings.insert(warnings.end(), program.report.warnings.begin(), program.report.warnings.end());
   Mesh all = options.AllDevices();
   auto wider = [&](std::vector<Layout>* layouts) {
     for (Layout& layout : *layouts)

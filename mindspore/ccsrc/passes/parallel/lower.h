@@ -17,7 +17,10 @@ namespace ms::parallel {
 struct ProcessGroup {
   std::string name;
   std::vector<int> ranks;
+  bool beside = false;  // for what goes on while they compute, and call another one (begin_sums.h)
 };
+// Of the group beside the one of this name.
+std::string BesideName(const std::string& name);
 
 // Of all devices of a mesh.
 ProcessGroup GroupOfAll(const Mesh& mesh);

@@ -56,6 +56,7 @@ struct PlanOptions {
   std::vector<bool> parameters;  // inputs that are Parameters: what a device holds of them lasts
   int64_t memory_limit = 0;      // bytes for each device; 0: none
   bool alternatives = false;     // find the rejected ones too
+  int together = 3;              // so many axes are chosen at once, which is exact
   // Shown what is minimised, and the cost of what was found; for tests.
   std::function<void(const CostModel&, const TablePool&, double)> shown;
 };

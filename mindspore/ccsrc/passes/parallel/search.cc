@@ -6,9 +6,13 @@
 namespace ms::parallel {
 namespace {
 
-constexpr size_t kTogether = 3;  // so many axes are chosen at once
 constexpr int kRounds = 6;       // over all axes, one by one
-constexpr int kPrices = 14;      // of memory that are tried
+constexpr int kPairRounds = 3;   // over all pairs of axes
+constexpr size_t kAllPairs = 4;  // of more axes only neighbours are chosen together
+// Of still more axes neither: layouts become too many to find the ways between them in seconds.
+constexpr size_t kMostInPairs = 5;
+constexpr int kPrices = 14;       // of memory that are tried
+constexpr double kBetter = 1e-6;  // relative
 // Seconds that stand for an axis along which all devices compute the same, and for one that cuts
 // something else than the batch, where seconds are not asked for.
 constexpr double kIdle = 1e-3;
@@ -75,7 +79,8 @@ Choices Search::Fitting() {
 
 Choices Search::Solve(const Goal& goal) {
   own_.clear();
-  bool together = axes_.size() <= kTogether && options_.mode != Mode::kRecursive;
+  bool together =
+      axes_.size() <= static_cast<size_t>(options_.together) && options_.mode != Mode::kRecursive;
   return together ? Together(goal) : AxisByAxis(goal);
 }
 
@@ -107,12 +112,13 @@ int Search::Own(const Variable& variable, const States& states, const Goal& goal
   return place->second = pool_.Add(states.size(), 1, std::move(values));
 }
 
-Solution Search::SolveAlong(const Goal& goal, uint32_t axes, std::vector<Choice>* choices) {
+Solution Search::SolveAlong(const Goal& goal, uint32_t axes, std::vector<Choice>* choices,
+                            const std::vector<uint32_t>& tied) {
   CostModel model;
   std::vector<const States*> states;
   for (size_t v = 0; v < problem_.variables.size(); ++v) {
     const Variable& variable = problem_.variables[v];
-    states.push_back(&tables_.Of(*variable.kind, (*choices)[v], axes));
+    states.push_back(&tables_.Of(*variable.kind, (*choices)[v], axes, tied));
     model.own.push_back(Own(variable, *states.back(), goal));
   }
   for (Link link : problem_.links) {
@@ -144,29 +150,83 @@ Choices Search::Together(const Goal& goal) {
   return result;
 }
 
-Choices Search::AxisByAxis(const Goal& goal) {
-  std::vector<Choice> best;
-  double least = 0;
-  // All free, the quickest axis first; then the slowest; then from the batch cut along all.
-  for (int start = 0; start < 3; ++start) {
-    std::vector<Choice> choices = Start();
-    std::vector<int> order = axes_;
-    if (start != 1) std::reverse(order.begin(), order.end());
-    if (start == 2 && !goal.follow) {
-      own_.clear();
-      for (int axis : order) SolveAlong({0, true}, 1u << axis, &choices);
-      own_.clear();
+// Chooses along each of the masks in turn, until nothing changes.
+void Search::Improve(const Goal& goal, const std::vector<uint32_t>& masks, int rounds,
+                     Found* found) {
+  size_t unchanged = 0;
+  for (int round = 0; round < rounds; ++round) {
+    for (uint32_t mask : masks) {
+      std::vector<Choice> next = found->choices;
+      double cost = SolveAlong(goal, mask, &next).cost;
+      bool first = found->cost == 0;  // it may be worse where the solution is not exact
+      unchanged = first || cost < found->cost * (1 - kBetter) ? 0 : unchanged + 1;
+      if (first || cost < found->cost) *found = {std::move(next), cost};
+      if (unchanged >= masks.size()) return;
     }
-    double cost = 0;
-    for (int round = 0; round < kRounds; ++round) {
-      double before = cost;
-      for (int axis : order) cost = SolveAlong(goal, 1u << axis, &choices).cost;
-      if (round && cost >= before * (1 - 1e-6)) break;
-    }
-    if (best.empty() || cost < least) best = choices, least = cost;
-    if (goal.follow) break;
   }
-  Choices result = Measured(std::move(best));
+}
+
+// Ways to tie the axes to as few as are chosen together: in a row of equal parts, and where links
+// of one kind end.
+std::vector<std::vector<uint32_t>> Search::Ties() const {
+  auto few = static_cast<size_t>(options_.together);
+  std::vector<std::vector<uint32_t>> ties;
+  std::vector<uint32_t> even(few, 0);
+  for (size_t i = 0; i < axes_.size(); ++i) even[i * few / axes_.size()] |= 1u << axes_[i];
+  ties.push_back(even);
+  std::vector<uint32_t> links;
+  for (size_t i = 0; i < axes_.size(); ++i) {
+    const MeshAxis& axis = options_.mesh.axes[static_cast<size_t>(axes_[i])];
+    const MeshAxis* before = i ? &options_.mesh.axes[static_cast<size_t>(axes_[i - 1])] : nullptr;
+    if (!before || axis.alpha != before->alpha || axis.beta != before->beta) links.push_back(0);
+    links.back() |= 1u << axes_[i];
+  }
+  if (links.size() <= few && links.size() > 1 && links != even) ties.push_back(links);
+  return ties;
+}
+
+std::vector<uint32_t> Search::Pairs() const {
+  std::vector<uint32_t> pairs;
+  for (size_t i = 0; i < axes_.size(); ++i) {
+    for (size_t j = i + 1; j < axes_.size(); ++j) {
+      if (axes_.size() <= kAllPairs || j == i + 1) pairs.push_back(1u << axes_[i] | 1u << axes_[j]);
+    }
+  }
+  return pairs;
+}
+
+Choices Search::AxisByAxis(const Goal& goal) {
+  std::vector<uint32_t> quickest_first, slowest_first;
+  for (int axis : axes_) slowest_first.push_back(1u << axis);
+  quickest_first.assign(slowest_first.rbegin(), slowest_first.rend());
+  Found best{Start(), 0};
+  Improve(goal, quickest_first, kRounds, &best);
+  auto keep = [&](Found found) {
+    if (found.cost < best.cost) best = std::move(found);
+  };
+  if (!goal.follow) {
+    Found slow{Start(), 0}, batch{Start(), 0};
+    Improve(goal, slowest_first, kRounds, &slow);
+    keep(std::move(slow));
+    own_.clear();
+    for (uint32_t axis : quickest_first) SolveAlong({0, true}, axis, &batch.choices);
+    own_.clear();
+    Improve(goal, quickest_first, kRounds, &batch);
+    keep(std::move(batch));
+    bool many =
+        axes_.size() > static_cast<size_t>(options_.together) && axes_.size() <= kMostInPairs;
+    for (const auto& tied : many ? Ties() : std::vector<std::vector<uint32_t>>{}) {
+      Found found{Start(), 0};
+      uint32_t all = 0;
+      for (uint32_t mask : tied) all |= mask;
+      found.cost = SolveAlong(goal, all, &found.choices, tied).cost;
+      Improve(goal, quickest_first, kRounds, &found);
+      keep(std::move(found));
+    }
+    if (axes_.size() > 2 && axes_.size() <= kMostInPairs)
+      Improve(goal, Pairs(), kPairRounds, &best);
+  }
+  Choices result = Measured(std::move(best.choices));
   result.bound = Least();
   return result;
 }

@@ -1,6 +1,7 @@
 // The search: chooses for every variable of a problem, so that a step takes the least time. Few
 // axes are chosen all together, which is exact; many one after the other, each seeing what the
-// others have chosen, from several starts, until nothing changes.
+// others have chosen, from several starts, until nothing changes; then each two of them together.
+// Among the starts are those in which many axes are tied to few, which are chosen together.
 #pragma once
 
 #include "passes/parallel/states.h"
@@ -31,7 +32,16 @@ class Search {
   Choices Solve(const Goal& goal);
   Choices Together(const Goal& goal);
   Choices AxisByAxis(const Goal& goal);
-  Solution SolveAlong(const Goal& goal, uint32_t axes, std::vector<Choice>* choices);
+  // The best choices so far, and what they cost.
+  struct Found {
+    std::vector<Choice> choices;
+    double cost = 0;
+  };
+  void Improve(const Goal& goal, const std::vector<uint32_t>& masks, int rounds, Found* found);
+  std::vector<std::vector<uint32_t>> Ties() const;
+  std::vector<uint32_t> Pairs() const;
+  Solution SolveAlong(const Goal& goal, uint32_t axes, std::vector<Choice>* choices,
+                      const std::vector<uint32_t>& tied = {});
   int Own(const Variable& variable, const States& states, const Goal& goal);
   float Deviation(const Kind& kind, const States& states, int state) const;
   Choices Measured(std::vector<Choice> choices);

@@ -37,6 +37,7 @@ void StageOrder::FindParts() {
       back = back || back_[v.node->id];
     }
     if (Is(node, "StageMark")) {
+      joined_ = joined_ || (node->attr<bool>("back") && !back && part == kSeveral);
       if (part == kNone || part == kSeveral) part = node->attr<int64_t>("part");
       back = back || node->attr<bool>("back");
     }
@@ -52,6 +53,13 @@ void StageOrder::Choose(const ParallelOptions& options, const StagePlan& plan) {
   auto& all = report_.schedules;
   all = RankSchedules(plan.costs, static_cast<int>(report_.parts), options.plan.memory_limit);
   Scheduler wanted = options.pipeline.scheduler;
+  if (joined_) {
+    std::erase_if(all, [](const ChosenSchedule& c) { return c.scheduler != Scheduler::kGpipe; });
+    wanted = Scheduler::kGpipe;
+    report_.note =
+        "the gradient of the network's output is made of the output, for which all parts must have "
+        "gone forward before any goes backward: there is no other schedule than 'gpipe'";
+  }
   if (wanted != Scheduler::kBest) {
     auto chosen = std::find_if(all.begin(), all.end(),
                                [&](const ChosenSchedule& c) { return c.scheduler == wanted; });

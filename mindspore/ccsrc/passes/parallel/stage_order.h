@@ -33,6 +33,7 @@ class StageOrder {
   std::vector<int64_t> stages_;  // by node id
   std::vector<int64_t> parts_;   // by node id: of the batch
   std::vector<bool> back_;       // by node id
+  bool joined_ = false;          // what goes back is made of what all parts have given
   std::vector<Node*> order_;
   PipelineReport report_;
 };

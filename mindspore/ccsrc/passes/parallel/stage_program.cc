@@ -309,6 +309,11 @@ StageProgram KeepStage(Module& module, const ParallelOptions& options, const Sta
   result.held = Holders(module, options, plan.marks).held();
   StageOrder order(*module.main(), result.held, options, plan);
   result.report = std::move(order.report());
+  result.report.warnings = plan.warnings;
+  if (!result.report.note.empty() && options.pipeline.scheduler == Scheduler::k1F1B) {
+    result.report.warnings.push_back(
+        fmt::format("For 'pipeline_scheduler', '1f1b' cannot be had: {}.", result.report.note));
+  }
   Vars inputs = module.main()->inputs();
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!options.plan.parameters[i]) continue;

@@ -28,6 +28,8 @@ struct PipelineReport {
   int64_t parts = 1;
   double transfer = 0;                    // seconds of one part from stage to stage
   std::vector<ChosenSchedule> schedules;  // the one that is used first
+  std::string note;                       // why there are no others; empty: there are
+  std::vector<std::string> warnings;
   double seconds() const { return schedules[0].simulation.seconds; }
 };
 

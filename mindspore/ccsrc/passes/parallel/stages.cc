@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <unordered_map>
 
 #include "ir/control.h"
@@ -112,10 +113,18 @@ class OwnCut {
 
   int64_t cells() const { return static_cast<int64_t>(seconds_.size()); }
 
-  // For each input of the site its stage.
-  Marks Cut(const PipelineOptions& options) const {
+  // For each input of the site its stage; nothing where those that are marked already are not in
+  // order. `all`: each stage gets a cell.
+  std::optional<Marks> Cut(const PipelineOptions& options, const Marks& main_marks,
+                           bool all) const {
     int64_t stages = options.stages;
     auto n = static_cast<size_t>(cells());
+    Marks known(n, kAllStages);
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      if (cells_[i] < 0 || inputs_[i] < 0) continue;
+      int64_t& of_cell = known[static_cast<size_t>(cells_[i])];
+      of_cell = std::max(of_cell, main_marks[static_cast<size_t>(inputs_[i])]);
+    }
     std::vector<double> before(n + 1, 0);
     for (size_t i = 0; i < n; ++i) before[i + 1] = before[i] + seconds_[i];
     // Of the first i cells, in as many stages as were added so far: what the slowest one computes
@@ -125,19 +134,22 @@ class OwnCut {
     std::vector<Score> best(n + 1, kNone);
     std::vector<std::vector<size_t>> begin(static_cast<size_t>(stages), std::vector<size_t>(n + 1));
     best[0] = {0, 0};
-    for (auto& from : begin) {
+    for (int64_t s = 0; s < stages; ++s) {
       std::vector<Score> next(n + 1, kNone);
-      for (size_t end = 1; end <= n; ++end) {
-        double sends = end < n ? options.alpha + bytes_[end - 1] * options.beta : 0;
-        for (size_t i = 0; i < end; ++i) {
+      std::vector<size_t>& from = begin[static_cast<size_t>(s)];
+      for (size_t end = all ? 1 : 0; end <= n; ++end) {
+        double sends = end > 0 && end < n ? options.alpha + bytes_[end - 1] * options.beta : 0;
+        for (size_t i = end + (all ? 0 : 1); i-- > 0;) {
+          if (i < end && known[i] >= 0 && known[i] != s) break;  // that one is elsewhere
           double computes = before[end] - before[i];
-          Score all{std::max({best[i].first, computes, sends}),
-                    best[i].second + computes * computes};
-          if (all < next[end]) next[end] = all, from[end] = i;
+          Score whole{std::max({best[i].first, computes, sends}),
+                      best[i].second + computes * computes};
+          if (whole <= next[end]) next[end] = whole, from[end] = i;
         }
       }
       best = std::move(next);
     }
+    if (best[n] == kNone) return std::nullopt;
     std::vector<int64_t> stage_of(n);
     size_t end = n;
     for (int64_t s = stages; s-- > 0;) {
@@ -218,15 +230,15 @@ class OrderCheck {
   std::vector<bool> data_;
 };
 
-void CheckMarks(const Graph& main, const Site& site, const Marks& marks, int64_t stages,
-                const std::vector<bool>& parameters) {
-  std::vector<int> numbers = ParametersOf(site, main, parameters);
-  Vars names = main.inputs(), inputs = site.graph->inputs();
-  Marks of_inputs;
+// Some cell of what is differentiated must be in each of the stages.
+void CheckAllMarked(const Graph& main, const std::vector<Site>& sites, const Marks& marks,
+                    int64_t stages, const std::vector<bool>& parameters) {
   std::vector<bool> has(static_cast<size_t>(stages), false);
-  for (int number : numbers) {
-    of_inputs.push_back(number < 0 ? kAllStages : marks[static_cast<size_t>(number)]);
-    if (of_inputs.back() >= 0) has[static_cast<size_t>(of_inputs.back())] = true;
+  for (const Site& site : sites) {
+    for (int number : ParametersOf(site, main, parameters)) {
+      int64_t stage = number < 0 ? kAllStages : marks[static_cast<size_t>(number)];
+      if (stage >= 0) has[static_cast<size_t>(stage)] = true;
+    }
   }
   for (int64_t s = 0; s < stages; ++s) {
     if (has[static_cast<size_t>(s)]) continue;
@@ -236,6 +248,15 @@ void CheckMarks(const Graph& main, const Site& site, const Marks& marks, int64_t
           "or mark no cell at all, and the compiler cuts the network.",
           stages, s);
   }
+}
+
+void CheckOrder(const Graph& main, const Site& site, const Marks& marks,
+                const std::vector<bool>& parameters) {
+  std::vector<int> numbers = ParametersOf(site, main, parameters);
+  Vars names = main.inputs(), inputs = site.graph->inputs();
+  Marks of_inputs;
+  for (int number : numbers)
+    of_inputs.push_back(number < 0 ? kAllStages : marks[static_cast<size_t>(number)]);
   OrderCheck check(*site.graph, of_inputs, numbers);
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (of_inputs[i] < 0 || check.Fits(inputs[i].node)) continue;
@@ -346,36 +367,68 @@ double SecondsOf(const Node& node, const Device& device) {
 
 namespace {
 
-// The marks that there are to be: those of the user, or those of the best cut.
-Marks ChooseMarks(const Site& site, const Graph& main, const PipelineOptions& options,
-                  const std::vector<bool>& parameters, const Device& device) {
-  Marks marks = options.marks;
-  marks.resize(main.inputs().size(), kAllStages);
+// Of what is differentiated, each once.
+std::vector<Site> EachOnce(const std::vector<Site>& sites) {
+  std::vector<Site> each;
+  for (const Site& site : sites) {
+    bool known = std::any_of(each.begin(), each.end(),
+                             [&](const Site& other) { return other.graph == site.graph; });
+    if (!known) each.push_back(site);
+  }
+  return each;
+}
+
+void CheckNumbers(const Graph& main, const Marks& marks, int64_t stages) {
   for (size_t i = 0; i < marks.size(); ++i) {
-    if (marks[i] < options.stages) continue;
+    if (marks[i] < stages) continue;
     const std::string& name = main.inputs()[i].node->name;
     Throw(ErrorKind::kValue,
           "For 'pipeline_stage', a stage must be in [0, {}), as 'pipeline_stages' says, but the "
           "cell '{}' (Parameter '{}') is marked with {}.",
-          options.stages, CellOf(name), name, marks[i]);
+          stages, CellOf(name), name, marks[i]);
   }
-  bool trains = site.graph != &main;
+}
+
+// The marks that there are to be: those of the user, or those of the best cut of each network that
+// is differentiated, where those that were cut before say nothing of it.
+Marks ChooseMarks(const std::vector<Site>& sites, const Graph& main, const PipelineOptions& options,
+                  const std::vector<bool>& parameters, const Device& device,
+                  std::vector<std::string>* warnings) {
+  Marks marks = options.marks;
+  marks.resize(main.inputs().size(), kAllStages);
+  CheckNumbers(main, marks, options.stages);
+  bool trains = sites[0].graph != &main;
   if (std::any_of(marks.begin(), marks.end(), [](int64_t m) { return m >= 0; })) {
-    if (trains) CheckMarks(main, site, marks, options.stages, parameters);
+    if (trains) CheckAllMarked(main, sites, marks, options.stages, parameters);
+    for (const Site& site : sites) {
+      if (trains) CheckOrder(main, site, marks, parameters);
+    }
     return marks;
   }
-  OwnCut cut(site, main, parameters, device);
-  if (cut.cells() < options.stages) {
-    if (!trains) return marks;
-    Throw(ErrorKind::kValue,
-          "For 'pipeline_stages', a network must have at least as many cells with Parameters as "
-          "stages, {}, but it has {}.",
-          options.stages, cut.cells());
-  }
-  Marks found = cut.Cut(options);
-  std::vector<int> numbers = ParametersOf(site, main, parameters);
-  for (size_t i = 0; i < found.size(); ++i) {
-    if (numbers[i] >= 0) marks[static_cast<size_t>(numbers[i])] = found[i];
+  for (const Site& site : sites) {
+    OwnCut cut(site, main, parameters, device);
+    bool first = site.graph == sites[0].graph;
+    if (first && cut.cells() < options.stages) {
+      if (!trains) return marks;
+      Throw(ErrorKind::kValue,
+            "For 'pipeline_stages', a network must have at least as many cells with Parameters as "
+            "stages, {}, but it has {}.",
+            options.stages, cut.cells());
+    }
+    std::vector<int> numbers = ParametersOf(site, main, parameters);
+    std::optional<Marks> found = cut.Cut(options, marks, first);
+    if (!found) {
+      warnings->push_back(fmt::format(
+          "For 'pipeline_stages', of the {} networks that the step differentiates '{}' could not "
+          "be "
+          "cut, as it uses cells of the others in another order: what it has alone is held by all "
+          "stages that use it. Mark cells with pipeline_stage.",
+          sites.size(), site.graph->name()));
+      continue;
+    }
+    for (size_t i = 0; i < found->size(); ++i) {
+      if (numbers[i] >= 0) marks[static_cast<size_t>(numbers[i])] = (*found)[i];
+    }
   }
   return marks;
 }
@@ -400,7 +453,7 @@ StagePlan PlanStages(Module& module, const PipelineOptions& options,
   const Graph& main = *module.main();
   std::vector<Site> sites = FindSites(module);
   StagePlan plan;
-  plan.marks = ChooseMarks(sites[0], main, options, parameters, device);
+  plan.marks = ChooseMarks(EachOnce(sites), main, options, parameters, device, &plan.warnings);
   auto stages = static_cast<size_t>(options.stages);
   std::vector<double> seconds(stages, 0), bytes(stages, 0);
   double most = 0;

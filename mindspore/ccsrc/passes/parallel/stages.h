@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "ir/graph.h"
@@ -42,6 +43,7 @@ struct StagePlan {
   std::vector<int64_t> marks;  // of main's inputs
   int64_t parts = 1;           // of the batch
   StageCosts costs;            // of one part on one device, the gradient taking twice the time
+  std::vector<std::string> warnings;
 };
 // Of the whole program, not yet that of one process: processes with smaller pieces must come to the
 // same. Takes the user's marks, or finds some where there are none. ValueError for marks that do

@@ -1,6 +1,7 @@
 #include "passes/parallel/states.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace ms::parallel {
 namespace {
@@ -17,6 +18,7 @@ bool MayBecome(const Layout& from, const Layout& to, const Mesh& mesh) {
 size_t StateTables::KeyHash::operator()(const StatesKey& k) const {
   size_t hash = static_cast<size_t>(k.kind) * 4096 + k.axes;
   for (int8_t c : k.base) hash = HashCombine(hash, static_cast<uint8_t>(c));
+  for (uint32_t mask : k.tied) hash = HashCombine(hash, mask);
   return hash;
 }
 size_t StateTables::KeyHash::operator()(const TableKey& k) const {
@@ -58,12 +60,48 @@ bool StateTables::Add(const Kind& kind, const Choice& choice, States* states) {
   return true;
 }
 
-const States& StateTables::Of(const Kind& kind, const Choice& base, uint32_t axes) {
+std::vector<Choice> StateTables::ChoicesOf(const Kind& kind, const Choice& first, uint32_t axes,
+                                           const std::vector<uint32_t>& tied) const {
+  std::vector<Choice> choices{first};
+  auto choose = [&](uint32_t mask, const std::vector<int8_t>& options) {
+    std::vector<Choice> more;
+    for (const Choice& c : choices) {
+      for (int8_t option : options) {
+        more.push_back(c);
+        for (int axis = 0; axis < mesh_.count(); ++axis) {
+          if (mask >> axis & 1) more.back()[static_cast<size_t>(axis)] = option;
+        }
+      }
+    }
+    choices = std::move(more);
+  };
+  for (uint32_t mask : tied) {
+    std::optional<std::vector<int8_t>> common;
+    for (int axis = 0; axis < mesh_.count(); ++axis) {
+      if (!(mask >> axis & 1)) continue;
+      const std::vector<int8_t>& options = kind.options(axis);
+      if (!common) common = options;
+      std::erase_if(*common, [&](int8_t c) {
+        return std::find(options.begin(), options.end(), c) == options.end();
+      });
+    }
+    if (!common || common->empty()) continue;
+    choose(mask, *common);
+    axes &= ~mask;
+  }
+  for (int axis = 0; axis < mesh_.count(); ++axis) {
+    if ((axes >> axis & 1) && mesh_.size(axis) > 1) choose(1u << axis, kind.options(axis));
+  }
+  return choices;
+}
+
+const States& StateTables::Of(const Kind& kind, const Choice& base, uint32_t axes,
+                              const std::vector<uint32_t>& tied) {
   Choice first = base;
   for (int axis = 0; axis < mesh_.count(); ++axis) {
     if (axes >> axis & 1) first[static_cast<size_t>(axis)] = kAlike;
   }
-  std::unique_ptr<States>& states = states_[{kind.id, axes, first}];
+  std::unique_ptr<States>& states = states_[{kind.id, axes, first, tied}];
   if (states) return *states;
   states = std::make_unique<States>();
   states->id = made_++;
@@ -71,19 +109,10 @@ const States& StateTables::Of(const Kind& kind, const Choice& base, uint32_t axe
     Add(kind, *kind.fixed(), states.get());
     return *states;
   }
-  std::vector<Choice> choices{first};
-  for (int axis = 0; axis < mesh_.count(); ++axis) {
-    if (!(axes >> axis & 1) || mesh_.size(axis) == 1) continue;
-    std::vector<Choice> more;
-    for (const Choice& c : choices) {
-      for (int8_t option : kind.options(axis)) {
-        more.push_back(c);
-        more.back()[static_cast<size_t>(axis)] = option;
-      }
-    }
-    choices = std::move(more);
+  for (const Choice& c : ChoicesOf(kind, first, axes, tied)) Add(kind, c, states.get());
+  if (states->size() == 0 && !tied.empty()) {
+    for (const Choice& c : ChoicesOf(kind, first, axes, {})) Add(kind, c, states.get());
   }
-  for (const Choice& c : choices) Add(kind, c, states.get());
   MS_ASSERT(states->size() > 0);
   return *states;
 }

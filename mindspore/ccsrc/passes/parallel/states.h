@@ -61,7 +61,12 @@ class StateTables {
   StateTables(const Problem& problem, const Mesh& mesh);
 
   // What the kind may choose along `axes`, one bit each.
-  const States& Of(const Kind& kind, const Choice& base, uint32_t axes);
+  const States& Of(const Kind& kind, const Choice& base, uint32_t axes) {
+    return Of(kind, base, axes, {});
+  }
+  // The axes of each mask of `tied` go the same way, where the kind can do that along all of them.
+  const States& Of(const Kind& kind, const Choice& base, uint32_t axes,
+                   const std::vector<uint32_t>& tied);
   // Seconds of a link between each two states, as a table of the pool.
   int Table(const Link& link, const States& from, const States& to, TablePool* pool);
   double Seconds(const Link& link, const States& from, int i, const States& to, int j);
@@ -72,6 +77,7 @@ class StateTables {
     int kind;
     uint32_t axes;
     Choice base;
+    std::vector<uint32_t> tied;
     bool operator==(const StatesKey&) const = default;
   };
   struct TableKey {
@@ -86,6 +92,8 @@ class StateTables {
   };
 
   bool Add(const Kind& kind, const Choice& choice, States* states);
+  std::vector<Choice> ChoicesOf(const Kind& kind, const Choice& first, uint32_t axes,
+                                const std::vector<uint32_t>& tied) const;
   float Way(int type, int from, int to);
 
   const Problem& problem_;

@@ -47,6 +47,8 @@ struct ArrayOps {
   const OpDef* transpose = Ops().Find("Transpose");
   const OpDef* stop_gradient = Ops().Find("StopGradient");
   const OpDef* add_n = Ops().Find("AddN");
+  const OpDef* ones_like = Ops().Find("OnesLike");
+  const OpDef* zeros_like = Ops().Find("ZerosLike");
 };
 const ArrayOps& Arrays() {
   static const ArrayOps ops;
@@ -70,6 +72,16 @@ bool SimplifyFill(Rewriter& rewriter, Node& node) {
     return false;
   }
   rewriter.Replace({&node, 0}, made);
+  return true;
+}
+
+// The ones that a loss is seeded with depend on nothing: else what goes back would have to wait for
+// all that goes forward. Larger ones stay, as they lie where their pattern does.
+bool SimplifyLike(Rewriter& rewriter, Node& node) {
+  bool ones = node.op == Arrays().ones_like, zeros = node.op == Arrays().zeros_like;
+  const Type& type = node.outputs[0];
+  if (!(ones || zeros) || type.shape().rank() > 0 || type.weak()) return false;
+  rewriter.Replace({&node, 0}, rewriter.emitter().Scalar(ones ? 1 : 0, type.dtype()).var);
   return true;
 }
 
@@ -167,8 +179,8 @@ const RuleTable& FastRules() {
 }
 
 bool SimplifyArrays(Rewriter& rewriter, Node& node) {
-  return SimplifyFill(rewriter, node) || SimplifyBroadcasts(rewriter, node) ||
-         SimplifySum(rewriter, node);
+  return SimplifyFill(rewriter, node) || SimplifyLike(rewriter, node) ||
+         SimplifyBroadcasts(rewriter, node) || SimplifySum(rewriter, node);
 }
 
 }  // namespace ms

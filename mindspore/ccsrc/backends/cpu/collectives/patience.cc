@@ -42,6 +42,7 @@ void Patience::PauseLong() {
     sched_yield();
     return;
   }
+  if (asleep_) CheckStillWanted();
   if (auto* watch = cluster::Watch::Current()) watch->Check();
   std::this_thread::sleep_for(kNap);
 }

@@ -99,6 +99,7 @@ KernelChoice BeginSum(const KernelRequest& r) {
   sum->group = r.attr<std::string>("group");
   sum->counts = r.attr<Ints>("counts");
   for (int64_t dtype : r.attr<Ints>("dtypes")) sum->dtypes.push_back(static_cast<DType>(dtype));
+  sum->beside = r.attr<bool>("beside");
   auto run = [sum = std::shared_ptr<const JointSum>(std::move(sum)),
               index = static_cast<size_t>(r.attr<int64_t>("index")),
               bytes = Bytes(r.in[0])](const KernelArgs& args) {
@@ -111,8 +112,9 @@ KernelChoice BeginSum(const KernelRequest& r) {
 KernelChoice EndSums(const KernelRequest& r) {
   std::vector<int64_t> bytes;
   for (const Type& type : r.in) bytes.push_back(Bytes(type));
-  auto run = [bytes = std::move(bytes)](const KernelArgs& args) {
-    AwaitSums();
+  auto run = [bytes = std::move(bytes),
+              group = r.attr<std::string>("group")](const KernelArgs& args) {
+    AwaitSums(group);
     for (size_t i = 0; i < bytes.size(); ++i) CopyIfApart(args.in[i], args.out[i], bytes[i]);
   };
   return FunctionKernel(std::move(run), kWaits);
