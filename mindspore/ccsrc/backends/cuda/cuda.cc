@@ -21,6 +21,9 @@ class CudaBackend : public Backend {
     AddCompositions(table_);
     AddUpdates(table_);
     AddProducts(table_);
+    AddConvolutions(table_);
+    AddPooling(table_);
+    AddNorms(table_);
     AddIndexed(table_);
     AddRandom(table_);
     AddHostKernels(table_);
@@ -30,7 +33,7 @@ class CudaBackend : public Backend {
   }
   std::string_view name() const override { return kName; }
   const KernelTable& kernels() const override { return table_; }
-  const Layouts& layouts() const override { return ProductLayouts(); }
+  const Layouts& layouts() const override { return TheLayouts(); }
   Stream& stream() const override { return TheMemory().stream(); }
   std::unique_ptr<Stream> NewStream() const override {
     return std::make_unique<CudaStream>(TheMemory());

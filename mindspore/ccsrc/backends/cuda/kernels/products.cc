@@ -206,13 +206,15 @@ void AddProducts(KernelTable& table) {
   table.For("MatMulBias").Try("cublaslt", MakeMatMulBias);
 }
 
-const Layouts& ProductLayouts() {
+const Layouts& TheLayouts() {
   static const Layouts layouts = [] {
     Layouts l;
     l.takes_bias = [](const KernelRequest& product) {
       return product.op.name == "MatMul" && IsFloating(product.dtype(0)) &&
              product.dtype(0) != DType::kFloat64;
     };
+    l.channels_last = ConvolutionWantsChannelsLast;
+    l.packed_size = PackedWeightSize;
     l.joins = [](const std::string& activation) { return activation == "relu"; };
     return l;
   }();
