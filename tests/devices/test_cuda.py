@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import cuda_device
@@ -28,6 +29,24 @@ def both(run, *args, **kwargs):
     return results
 def f32(*shape, seed=0):
     return np.random.RandomState(seed).randn(*shape).astype(np.float32)
+def counts():
+    """How often things happened, as the stub has counted."""
+    import ctypes, os
+    find = ctypes.CDLL(os.environ["MS_CUDA_DRIVER"]).cuda_stub_counts
+    find.restype, find.argtypes = ctypes.c_size_t, (ctypes.c_char_p, ctypes.c_size_t)
+    text = ctypes.create_string_buffer(1 << 12)
+    find(text, len(text))
+    return {name: int(count) for name, _, count in (line.rpartition(": ") for line in text.value.decode().splitlines())}
+class Counted:
+    """What happened inside of it."""
+    def __enter__(self):
+        self.before = counts()
+        return self
+    def __exit__(self, *error):
+        ms.runtime.synchronize()
+        self.found = {name: count - self.before.get(name, 0) for name, count in counts().items()}
+    def __getitem__(self, name):
+        return self.found.get(name, 0)
 """
 
 pytestmark = pytest.mark.skipif(
@@ -37,8 +56,9 @@ pytestmark = pytest.mark.skipif(
 on_the_stub = pytest.mark.skipif(cuda_device.is_real(), reason="about the stub")
 
 
-def run(program: str, fails: bool = False, **environment: str) -> str:
-    """What a program prints on a device GPU; with `fails`, what it says on standard error when it ends with an error."""
+def run(program: str, fails: bool = False, says: bool = False, **environment: str) -> str:
+    """What a program prints on a device GPU; with `fails`, what it says on standard error when it ends with an error;
+    with `says`, what it says there when it does not."""
     done = subprocess.run(
         [sys.executable, "-c", BEGIN + program],
         env={**os.environ, **cuda_device.variables(), "OMP_NUM_THREADS": "1", **environment},
@@ -47,7 +67,7 @@ def run(program: str, fails: bool = False, **environment: str) -> str:
     )
     assert (done.returncode != 0) == fails, done.stdout + done.stderr
     assert "CUDA stub:" not in done.stderr, done.stderr
-    return done.stderr if fails else done.stdout
+    return done.stderr if fails or says else done.stdout
 
 
 def test_an_mlp_trains_whole_as_on_the_host():
@@ -301,18 +321,41 @@ def test_absent_drivers_are_named():
     assert found.split() == ["CPU"]
 
 
-def test_declarations_are_those_of_nvidia(tmp_path):
-    """Where its header is installed."""
-    header = Path(os.environ.get("CUDA_HOME", "/usr/local/cuda")) / "include" / "cuda.h"
-    if not header.is_file():
-        found = sorted(Path("/usr/local").glob("cuda*/include/cuda.h"))
-        if not found:
-            pytest.skip("cuda.h is not installed")
-        header = found[-1]
+def headers(name: str, *folders: str) -> Path | None:
+    """The newest folder that has a header of NVIDIA's."""
+    found = [path for folder in folders for path in Path("/").glob(folder.strip("/") + "/" + name)]
+    return sorted(found)[-1].parent if found else None
+
+
+def compile_declarations(source: str, *includes: Path) -> None:
+    """Fails where what a file states at compile time does not hold."""
+    own = [f"-I{HERE.parents[1] / 'mindspore' / 'ccsrc'}", f"-I{HERE}"]
     done = subprocess.run(
-        ["g++", "-std=c++20", "-fsyntax-only", f"-I{HERE.parents[1] / 'mindspore' / 'ccsrc'}"]
-        + ["-isystem", str(header.parent), str(HERE / "cuda_declarations.cc")],
+        ["g++", "-std=c++20", "-fsyntax-only", *own]
+        + [part for folder in includes for part in ("-isystem", str(folder))]
+        + [str(HERE / source)],
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stderr
+
+
+CUDA_HOMES = (os.environ.get("CUDA_HOME", "/usr/local/cuda") + "/include", "/usr/local/cuda*/include")
+
+
+def test_declarations_are_those_of_nvidia():
+    """Where its header is installed."""
+    folder = headers("cuda.h", *CUDA_HOMES)
+    if not folder:
+        pytest.skip("cuda.h is not installed")
+    compile_declarations("cuda_declarations.cc", folder)
+
+
+def test_declarations_of_libraries_are_those_of_nvidia():
+    """Of NVRTC and cuBLASLt, where their headers are installed: NVIDIA's wheels bring them."""
+    site = f"{sysconfig.get_paths()['purelib']}/nvidia/cu13/include"
+    nvrtc, products = (headers(name, site, *CUDA_HOMES) for name in ("nvrtc.h", "cublasLt.h"))
+    cuda = headers("cuda_runtime.h", site, *CUDA_HOMES)
+    if not nvrtc or not products or not cuda:
+        pytest.skip("nvrtc.h, cublasLt.h and cuda_runtime.h are not installed")
+    compile_declarations("library_declarations.cc", nvrtc, products, cuda)

@@ -227,7 +227,9 @@ extern "C" __attribute__((visibility("default"))) void cudnnGetLastErrorString(c
 STUB_ENTRY cudnnBackendCreateDescriptor(int kind, void** descriptor) {
   std::lock_guard lock(TheMutex());
   if (!Facts().contains(kind)) return Wrong(fmt::format("no descriptor of kind {}", kind));
-  return *descriptor = Descs().Add({kind}), 0;
+  Desc made;
+  made.kind = kind;
+  return *descriptor = Descs().Add(made), 0;
 }
 STUB_ENTRY cudnnBackendDestroyDescriptor(void* descriptor) {
   std::lock_guard lock(TheMutex());

@@ -7,6 +7,7 @@
 #include "backends/cuda/libraries.h"
 #include "backends/cuda/memory.h"
 #include "backends/cuda/program.h"
+#include "backends/cuda/recording.h"
 #include "kernel/plugin.h"
 
 namespace ms::cuda {
@@ -58,11 +59,12 @@ extern "C" __attribute__((visibility("default"))) void ms_backend_prepare(const 
 extern "C" __attribute__((visibility("default"))) size_t ms_backend_facts(char* text, size_t size) {
   const ms::cuda::Device& d = ms::cuda::TheDevice();
   ms::cuda::ProgramCounts counts = ms::cuda::CountPrograms();
+  ms::cuda::RecordingCounts recordings = ms::cuda::CountRecordings();
   std::string facts = fmt::format(
       "name: {}\nmemory: {}\nmultiprocessors: {}\nchip: {}\ndriver: {}\nnumber: {}\ncompiled: {}\n"
-      "from_disk: {}\n",
+      "from_disk: {}\nrecorded: {}\nnot_recorded: {}\nreplayed: {}\n",
       d.name, d.bytes, d.multiprocessors, d.chip, d.driver, d.number, counts.compiled,
-      counts.from_disk);
+      counts.from_disk, recordings.made, recordings.refused, recordings.replayed);
   if (size) {
     size_t count = std::min(facts.size(), size - 1);
     facts.copy(text, count);
