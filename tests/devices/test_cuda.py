@@ -29,16 +29,14 @@ def both(run, *args, **kwargs):
     return results
 def f32(*shape, seed=0):
     return np.random.RandomState(seed).randn(*shape).astype(np.float32)
-def counts():
-    """How often things happened, as the stub has counted."""
+def counts():  # how often things happened, as the stub has counted
     import ctypes, os
     find = ctypes.CDLL(os.environ["MS_CUDA_DRIVER"]).cuda_stub_counts
     find.restype, find.argtypes = ctypes.c_size_t, (ctypes.c_char_p, ctypes.c_size_t)
     text = ctypes.create_string_buffer(1 << 12)
     find(text, len(text))
     return {name: int(count) for name, _, count in (line.rpartition(": ") for line in text.value.decode().splitlines())}
-class Counted:
-    """What happened inside of it."""
+class Counted:  # what happened inside of it
     def __enter__(self):
         self.before = counts()
         return self

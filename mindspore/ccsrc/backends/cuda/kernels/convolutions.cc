@@ -282,8 +282,7 @@ KernelChoice MakePack(const KernelRequest& r) {
   Term w = emitter.Wrap({body->AddParameter(r.in[0].Strong(), "x"), 0});
   if (g.channels_last && !g.weight_last)
     w = emitter.Call("Transpose", {w}, {{"perm", ToLast(w.shape().rank())}});
-  w = CastTo(w, r.out[0].dtype());
-  body->SetOutputs({Reshape(w, r.out[0].shape()).var});
+  body->SetOutputs({CastTo(w, r.out[0].dtype()).var});  // in the order of its elements
   return NestOf(*body, r);
 }
 
