@@ -68,7 +68,9 @@ def measure_convolutions(dtype) -> None:
     work = 2e-9 * batch * size * size * channels * channels * 9
     for name, call, times in (("convolution", forward, 1), ("its gradients", gradient, 2)):
         took = milliseconds(lambda call=call: call(x, w))
-        print(f"{name:16} {dtype!s:10} {took:9.3f} ms {times * work / took:8.1f} TFLOP/s", flush=True)
+        print(
+            f"{name:16} {dtype!s:10} {took:9.3f} ms {times * work / took:8.1f} TFLOP/s", flush=True
+        )
     pool = ms.jit(lambda x: ops.MaxPool(3, 2, "same", data_format="NHWC")(x))
     took = milliseconds(lambda: pool(x))
     moved = 1.25 * x.size * (2 if dtype == ms.bfloat16 else 4) / 1e9

@@ -338,7 +338,10 @@ def compile_declarations(source: str, *includes: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-CUDA_HOMES = (os.environ.get("CUDA_HOME", "/usr/local/cuda") + "/include", "/usr/local/cuda*/include")
+CUDA_HOMES = (
+    os.environ.get("CUDA_HOME", "/usr/local/cuda") + "/include",
+    "/usr/local/cuda*/include",
+)
 
 
 def test_declarations_are_those_of_nvidia():

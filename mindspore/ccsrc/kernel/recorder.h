@@ -24,9 +24,10 @@ class Recorder {
   virtual ~Recorder() = default;
   // 0: nothing is to be recorded. Another number than before: recordings made so far are stale.
   virtual uint64_t generation() const = 0;
-  // Calls `run`, which runs kernels with the stream and the random numbers that it is given: nothing
-  // of it is done. Null where something cannot be kept, such as a wait of the host, where `run`
-  // threw, or where the time is not right, and `run` was not called; it may then run as usual.
+  // Calls `run`, which runs kernels with the stream and the random numbers that it is given:
+  // nothing of it is done. Null where something cannot be kept, such as a wait of the host, where
+  // `run` threw, or where the time is not right, and `run` was not called; it may then run as
+  // usual.
   virtual std::unique_ptr<Recording> Record(
       const std::function<void(Stream&, RandomState&)>& run) = 0;
 };

@@ -7,9 +7,9 @@
 namespace ms {
 namespace {
 
-constexpr uint32_t kLeast = 4;        // launches of a range that is worth recording
-constexpr size_t kMostVariants = 4;   // recordings of a range, for other addresses
-constexpr int kMostAttempts = 12;     // to record a range, before it is left as it is
+constexpr uint32_t kLeast = 4;       // launches of a range that is worth recording
+constexpr size_t kMostVariants = 4;  // recordings of a range, for other addresses
+constexpr int kMostAttempts = 12;    // to record a range, before it is left as it is
 
 KernelArgs ArgsOf(const Frame& frame, void* const* pointers, uint32_t index, Stream* stream,
                   RandomState* random) {
@@ -32,8 +32,7 @@ bool HasOwnOrder(const LaunchInfo& info) {
 std::unique_ptr<Recordings> Recordings::For(const Backend& backend) {
   auto* recorder = dynamic_cast<Recorder*>(&backend.stream());
   if (!recorder) return nullptr;
-  return std::unique_ptr<Recordings>(
-      new Recordings(*recorder, backend.memory(), backend.stream()));
+  return std::unique_ptr<Recordings>(new Recordings(*recorder, backend.memory(), backend.stream()));
 }
 
 void Recordings::Run(const Frame& frame, const Instruction& code, RandomState* random,
@@ -64,8 +63,7 @@ void Recordings::Run(const Frame& frame, const Instruction& code, RandomState* r
 void Recordings::RunAsUsual(const Frame& frame, Range launches, RandomState* random,
                             uint32_t* at) const {
   for (*at = launches.begin; *at != launches.end; ++*at)
-    Launch(*frame.plan->launches[*at].kernel,
-           ArgsOf(frame, frame.pointers, *at, &stream_, random));
+    Launch(*frame.plan->launches[*at].kernel, ArgsOf(frame, frame.pointers, *at, &stream_, random));
 }
 
 // ---- what is recorded
@@ -147,7 +145,8 @@ void Recordings::Split(const Plan& plan, const Instruction& code, Parts& parts, 
                        uint32_t launch) {
   Range all = parts[i].launches;
   Parts pieces;
-  for (Range range : {Range{all.begin, launch}, Range{launch, launch + 1}, Range{launch + 1, all.end}}) {
+  for (Range range :
+       {Range{all.begin, launch}, Range{launch, launch + 1}, Range{launch + 1, all.end}}) {
     if (range.size() > 0) pieces.push_back(MakePart(plan, code, range));
   }
   parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(i));
@@ -159,8 +158,8 @@ void Recordings::Split(const Plan& plan, const Instruction& code, Parts& parts, 
 std::vector<uint32_t> Recordings::Record(const Frame& frame, Part& part) {
   ++part.attempts;
   Look(frame, part);
-  auto copies = static_cast<uint32_t>(std::count_if(
-      part.values.begin(), part.values.end(), [](const Value& v) { return v.moves; }));
+  auto copies = static_cast<uint32_t>(std::count_if(part.values.begin(), part.values.end(),
+                                                    [](const Value& v) { return v.moves; }));
   if (2 * copies > part.launches.size()) return {};  // no gain
   const Plan& plan = *frame.plan;
   Made made;
@@ -192,8 +191,7 @@ std::vector<uint32_t> Recordings::Record(const Frame& frame, Part& part) {
   return {};
 }
 
-bool Recordings::Fits(const Made& made, const Frame& frame, const Part& part,
-                      uint64_t generation) {
+bool Recordings::Fits(const Made& made, const Frame& frame, const Part& part, uint64_t generation) {
   if (made.generation != generation || made.arena != frame.arena) return false;
   for (size_t i = 0; i < part.values.size(); ++i) {
     if (made.addresses[i] && made.addresses[i] != frame.pointers[part.values[i].place])
@@ -204,9 +202,8 @@ bool Recordings::Fits(const Made& made, const Frame& frame, const Part& part,
 
 bool Recordings::Replay(const Frame& frame, Part& part, RandomState* random) {
   uint64_t generation = recorder_.generation();
-  auto made = std::find_if(part.made.rbegin(), part.made.rend(), [&](const Made& m) {
-    return Fits(m, frame, part, generation);
-  });
+  auto made = std::find_if(part.made.rbegin(), part.made.rend(),
+                           [&](const Made& m) { return Fits(m, frame, part, generation); });
   if (made == part.made.rend()) return false;
   auto copy = [&](bool written) {
     for (size_t i = 0; i < part.values.size(); ++i) {

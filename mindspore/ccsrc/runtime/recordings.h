@@ -1,8 +1,8 @@
 // What a machine has recorded of its program: ranges of launches that the device replays as one. A
 // range runs as usual first; then it is recorded, for the addresses that it was given. Those of
 // Parameters and of other values that lie where they lay are part of the recording; what comes
-// elsewhere each time is copied to a fixed place before, or from it afterwards. Launches that cannot
-// be recorded, such as what runs on the host, stand alone between ranges.
+// elsewhere each time is copied to a fixed place before, or from it afterwards. Launches that
+// cannot be recorded, such as what runs on the host, stand alone between ranges.
 #pragma once
 
 #include <memory>
@@ -27,7 +27,7 @@ class Recordings {
   // A value of a frame that launches of a range read or write.
   struct Value {
     uint32_t cell;
-    uint32_t place;              // one of those that show it
+    uint32_t place;  // one of those that show it
     size_t bytes;
     bool written = false;        // by the range
     bool pinned = false;         // a Parameter that is updated in place: never copied
@@ -46,7 +46,7 @@ class Recordings {
     Range launches;
     bool alone = false;  // runs as usual
     int runs = 0;
-    int attempts = 0;  // to record it
+    int attempts = 0;         // to record it
     uint64_t generation = 0;  // when it ran as usual
     std::vector<Value> values;
     std::vector<Made> made;  // the latest last

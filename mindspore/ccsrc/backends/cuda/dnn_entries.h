@@ -11,14 +11,14 @@ namespace ms::cuda {
 using DnnHandle = Handle*;
 using DnnDescriptor = void*;
 
-#define MS_CUDA_DNN_ENTRIES(X)                                                                     \
-  X(Create, "cudnnCreate", DnnHandle*)                                                             \
-  X(SetStream, "cudnnSetStream", DnnHandle, StreamHandle)                                          \
-  X(CreateDescriptor, "cudnnBackendCreateDescriptor", int, DnnDescriptor*)                         \
-  X(DestroyDescriptor, "cudnnBackendDestroyDescriptor", DnnDescriptor)                             \
-  X(SetAttribute, "cudnnBackendSetAttribute", DnnDescriptor, int, int, int64_t, const void*)       \
-  X(GetAttribute, "cudnnBackendGetAttribute", DnnDescriptor, int, int, int64_t, int64_t*, void*)   \
-  X(Finalize, "cudnnBackendFinalize", DnnDescriptor)                                               \
+#define MS_CUDA_DNN_ENTRIES(X)                                                                   \
+  X(Create, "cudnnCreate", DnnHandle*)                                                           \
+  X(SetStream, "cudnnSetStream", DnnHandle, StreamHandle)                                        \
+  X(CreateDescriptor, "cudnnBackendCreateDescriptor", int, DnnDescriptor*)                       \
+  X(DestroyDescriptor, "cudnnBackendDestroyDescriptor", DnnDescriptor)                           \
+  X(SetAttribute, "cudnnBackendSetAttribute", DnnDescriptor, int, int, int64_t, const void*)     \
+  X(GetAttribute, "cudnnBackendGetAttribute", DnnDescriptor, int, int, int64_t, int64_t*, void*) \
+  X(Finalize, "cudnnBackendFinalize", DnnDescriptor)                                             \
   X(Execute, "cudnnBackendExecute", DnnHandle, DnnDescriptor, DnnDescriptor)
 
 struct Dnn {
@@ -107,9 +107,9 @@ enum Attribute {  // ATTR_*
 
 inline constexpr int kCrossCorrelation = 1;
 inline constexpr int kPropagateNan = 1;
-inline constexpr int kAdd = 0, kRelu = 100;            // POINTWISE_ADD, _RELU_FWD
-inline constexpr int kModeA = 3, kModeFallback = 2;    // HEUR_MODE_*
-inline constexpr int kTensorCore = 0;                  // NUMERICAL_NOTE_*
+inline constexpr int kAdd = 0, kRelu = 100;          // POINTWISE_ADD, _RELU_FWD
+inline constexpr int kModeA = 3, kModeFallback = 2;  // HEUR_MODE_*
+inline constexpr int kTensorCore = 0;                // NUMERICAL_NOTE_*
 inline constexpr int kDownConvert = 1, kNondeterministic = 4, kMostNotes = 32;
 
 }  // namespace dnn

@@ -264,8 +264,7 @@ class DnnPlanner {
   bool Take(Descriptor& config) {
     Descriptor made(dnn::kExecutionPlan);
     DnnHandle handle = TheSession().handle;
-    made.Set(dnn::kPlanHandle, dnn::kHandleType, 1, &handle)
-        .Set(dnn::kPlanConfig, config.handle());
+    made.Set(dnn::kPlanHandle, dnn::kHandleType, 1, &handle).Set(dnn::kPlanConfig, config.handle());
     int64_t bytes = 0, count = 0;
     if (Failed(made.Finalize()) ||
         Failed(TheDnn().GetAttribute(made.handle(), dnn::kPlanWorkspace, dnn::kInt64Type, 1, &count,

@@ -129,7 +129,7 @@ struct Heuristic {  // cublasLtMatmulHeuristicResult_t
 
 inline constexpr int kReal32 = 0, kReal64 = 1, kReal16 = 2, kBrain16 = 14;  // CUDA_R_*, _16BF
 inline constexpr int kCompute32 = 68, kCompute64 = 70;                      // CUBLAS_COMPUTE_*F
-inline constexpr int kComputeTensor32 = 77;  // CUBLAS_COMPUTE_32F_FAST_TF32
+inline constexpr int kComputeTensor32 = 77;                     // CUBLAS_COMPUTE_32F_FAST_TF32
 inline constexpr int kDescTransposeA = 3, kDescTransposeB = 4;  // CUBLASLT_MATMUL_DESC_*
 inline constexpr int kDescEpilogue = 7, kDescBias = 8;
 inline constexpr int kEpilogueRelu = 2, kEpilogueBias = 4;  // CUBLASLT_EPILOGUE_*: bits

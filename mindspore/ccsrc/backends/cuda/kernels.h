@@ -16,8 +16,8 @@ KernelChoice NestOf(const Graph& body, const KernelRequest& request);
 void AddProducts(KernelTable& table);      // of matrices, by cuBLASLt
 void AddConvolutions(KernelTable& table);  // by cuDNN
 void AddPooling(KernelTable& table);
-void AddNorms(KernelTable& table);     // over batches: two nests each
-void AddIndexed(KernelTable& table);   // positions that are numbers of a tensor
+void AddNorms(KernelTable& table);    // over batches: two nests each
+void AddIndexed(KernelTable& table);  // positions that are numbers of a tensor
 void AddRandom(KernelTable& table);
 // What passes ask.
 const Layouts& TheLayouts();

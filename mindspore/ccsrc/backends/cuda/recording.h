@@ -1,4 +1,5 @@
-// What kernels do, recorded as a graph of the driver, and replayed by one launch: CudaStream::Record.
+// What kernels do, recorded as a graph of the driver, and replayed by one launch:
+// CudaStream::Record.
 #pragma once
 
 namespace ms::cuda {

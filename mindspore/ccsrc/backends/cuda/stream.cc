@@ -126,8 +126,8 @@ void CudaStream::WaitForAll() {
 
 // From the device's word to an error of the launch that wrote it; the word is zero again.
 void CudaStream::Hear(const Found& found) {
-  const Ticket& ticket = found.ticket >= kKept ? kept_tickets_.at(found.ticket)
-                                               : tickets_[found.ticket % kTickets];
+  const Ticket& ticket =
+      found.ticket >= kKept ? kept_tickets_.at(found.ticket) : tickets_[found.ticket % kTickets];
   std::string what = ticket.what;
   for (long long number : {found.number, found.position}) {
     if (size_t at = what.find("{}"); at != std::string::npos)

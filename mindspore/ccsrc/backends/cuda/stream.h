@@ -43,8 +43,7 @@ class CudaStream : public Stream, public Recorder {
   void WaitForAll();
 
   uint64_t generation() const override;
-  std::unique_ptr<Recording> Record(
-      const std::function<void(Stream&, RandomState&)>& run) override;
+  std::unique_ptr<Recording> Record(const std::function<void(Stream&, RandomState&)>& run) override;
   // Whether this one captures.
   bool captures() const { return main_ != nullptr; }
   // Where seed and offset of random numbers will be, which kernels add to their own; null: these

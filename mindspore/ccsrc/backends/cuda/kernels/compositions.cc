@@ -191,7 +191,8 @@ void AddCompositions(KernelTable& table) {
   for (const OpDef* op : Ops().All()) {
     // Internal ones are what passes make where a device gains by it: see host.cc. What a bias is
     // added by, passes that join it to a convolution know as an Add alone.
-    if (op->expand && !op->internal && op->name != "BiasAdd") table.For(op->name).Try("nest", Composition(Expanded));
+    if (op->expand && !op->internal && op->name != "BiasAdd")
+      table.For(op->name).Try("nest", Composition(Expanded));
   }
   table.For("DropoutGrad").Try("nest", Composition(DropoutGrad));
   table.For("Softmax").Try("nest", Composition(Softmax));

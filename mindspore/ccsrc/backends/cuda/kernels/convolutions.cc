@@ -211,8 +211,8 @@ KernelChoice Prepared(std::unique_ptr<ConvKernel> kernel, const ConvGeometry& g,
 KernelChoice MakeConvolution(const KernelRequest& r) {
   ConvGeometry g = MakeConvGeometry(r.op, r.attrs, r.shape(0), r.shape(1));
   if (std::string why = Refused(r, g); !why.empty()) return No("{}", why);
-  return Prepared(
-      std::make_unique<ConvKernel>(ProblemOf(Kind::kForward, g, r.dtype(0)), "xw", 'y'), g);
+  return Prepared(std::make_unique<ConvKernel>(ProblemOf(Kind::kForward, g, r.dtype(0)), "xw", 'y'),
+                  g);
 }
 
 KernelChoice MakeInputGrad(const KernelRequest& r) {
@@ -274,8 +274,7 @@ KernelChoice MakeConvBias(const KernelRequest& r) {
 
 // A packed weight has its channels where the images have them, and their dtype.
 KernelChoice MakePack(const KernelRequest& r) {
-  ConvGeometry g =
-      MakeConvGeometry(r.op, r.attrs, Shape(r.attr<Ints>("input_size")), r.shape(0));
+  ConvGeometry g = MakeConvGeometry(r.op, r.attrs, Shape(r.attr<Ints>("input_size")), r.shape(0));
   ::ms::Module module;
   Graph* body = module.NewGraph("packed weight");
   GraphEmitter emitter(body);

@@ -85,7 +85,10 @@ Terms Inference(const Composer& c) {
 class TwoNests : public Kernel {
  public:
   TwoNests(std::unique_ptr<Kernel> first, std::unique_ptr<Kernel> second, size_t read, Ints reuse)
-      : first_(std::move(first)), second_(std::move(second)), read_(read), reuse_(std::move(reuse)) {
+      : first_(std::move(first)),
+        second_(std::move(second)),
+        read_(read),
+        reuse_(std::move(reuse)) {
     workspace_bytes_ = std::max(first_->workspace_bytes(), second_->workspace_bytes());
     cost_ns_ = first_->cost_ns() + second_->cost_ns();
   }

@@ -1,5 +1,5 @@
-// Pooling by kernels written by hand: all paddings, dilations and layouts, in a fixed order of sums.
-// cuDNN's have no dilation and no padding on one side alone.
+// Pooling by kernels written by hand: all paddings, dilations and layouts, in a fixed order of
+// sums. cuDNN's have no dilation and no padding on one side alone.
 #include <ms_cuda_texts.h>  // made when this is built
 
 #include "backends/cuda/codegen/scalar_text.h"
@@ -21,9 +21,10 @@ Numbers NumbersOf(int64_t channels, bool channels_last) {
 }
 
 void SetAlong(Numbers& n, size_t dimension, const Window& w) {
-  const int64_t all[] = {w.size,     w.out,        w.kernel,            w.stride,
-                         w.dilation, w.pad_before, w.size + w.pad_after};
-  std::copy(std::begin(all), std::end(all), n.begin() + 8 + static_cast<std::ptrdiff_t>(8 * dimension));
+  const int64_t all[] = {
+      w.size, w.out, w.kernel, w.stride, w.dilation, w.pad_before, w.size + w.pad_after};
+  std::copy(std::begin(all), std::end(all),
+            n.begin() + 8 + static_cast<std::ptrdiff_t>(8 * dimension));
 }
 
 Numbers Fixed(const KernelRequest& r, const Shape& input) {
@@ -71,8 +72,8 @@ KernelChoice Pooling(const KernelRequest& r, const char* function, Numbers numbe
                                  RegisterType(r.dtype(0)), names, positions ? ", at" : more);
   return FunctionKernel(
       [inputs = r.in.size(), outputs = r.out.size(), numbers,
-       program = Program::Of(kPoolingText + EntryText(0, arguments, body), 1)](
-          const KernelArgs& args) {
+       program =
+           Program::Of(kPoolingText + EntryText(0, arguments, body), 1)](const KernelArgs& args) {
         std::vector<const void*> addresses(args.in, args.in + inputs);
         addresses.insert(addresses.end(), args.out, args.out + outputs);
         LaunchText(StreamOf(args), *program, 0, BlocksFor(numbers[0]), addresses, numbers);

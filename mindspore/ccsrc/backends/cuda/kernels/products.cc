@@ -125,8 +125,7 @@ class ProductKernel : public Kernel {
                   "cublasLtMatmulDescCreate");
     Set(way.desc, kDescTransposeA, static_cast<int32_t>(product_.transpose_b));
     Set(way.desc, kDescTransposeB, static_cast<int32_t>(product_.transpose_a));
-    int32_t epilogue =
-        (product_.bias ? kEpilogueBias : 0) | (product_.relu ? kEpilogueRelu : 0);
+    int32_t epilogue = (product_.bias ? kEpilogueBias : 0) | (product_.relu ? kEpilogueRelu : 0);
     if (epilogue) Set(way.desc, kDescEpilogue, epilogue);
     way.aligned = Choose(way.desc, kAligned);
     way.single = Choose(way.desc, static_cast<uint32_t>(ItemSize(product_.dtype)));

@@ -18,8 +18,12 @@ class Seeds {
       : first_(r.attr<int64_t>(first)), second_(r.attr<int64_t>(second)) {}
   // Draws the offset, which depends on the order of the program alone.
   std::vector<long long> Numbers(RandomState* state, int64_t size, int64_t start) const {
-    return {static_cast<long long>(state->seed()), static_cast<long long>(state->NextOffset()), size,
-            start, first_, second_};
+    return {static_cast<long long>(state->seed()),
+            static_cast<long long>(state->NextOffset()),
+            size,
+            start,
+            first_,
+            second_};
   }
 
  private:
@@ -33,11 +37,12 @@ KernelMaker Floats(const char* function) {
     std::string body = fmt::format("{}(recorded, out, n);", function);
     return FunctionKernel(
         [=, seeds = Seeds(r, "seed", "seed2"),
-         program = Program::Of(kRandomText + EntryText(0, "Recorded recorded, float* out", body), 1)](
-            const KernelArgs& args) {
+         program = Program::Of(kRandomText + EntryText(0, "Recorded recorded, float* out", body),
+                               1)](const KernelArgs& args) {
           auto numbers = seeds.Numbers(args.random, size, 0);
           if (size)
-            LaunchText(StreamOf(args), *program, 0, BlocksFor(size / 4), {StreamOf(args).random_words(), args.out[0]}, numbers);
+            LaunchText(StreamOf(args), *program, 0, BlocksFor(size / 4),
+                       {StreamOf(args).random_words(), args.out[0]}, numbers);
         },
         2000);
   };
@@ -61,7 +66,8 @@ KernelChoice MakeDropout(const KernelRequest& r) {
         auto numbers = seeds.Numbers(args.random, size, FirstElement(shape));
         if (size)
           LaunchText(StreamOf(args), *program, 0, BlocksFor(size / 4 + 32),
-                     {StreamOf(args).random_words(), args.in[0], args.out[0], args.out[1]}, numbers);
+                     {StreamOf(args).random_words(), args.in[0], args.out[0], args.out[1]},
+                     numbers);
       },
       2000);
 }
