@@ -68,6 +68,7 @@ def run(program: str, fails: bool = False, says: bool = False, **environment: st
     return done.stderr if fails or says else done.stdout
 
 
+@pytest.mark.slow
 def test_an_mlp_trains_whole_as_on_the_host():
     """Forward, gradients and updates of both modes; nothing of it runs on the host (MS_LOG says so)."""
     program = """
@@ -108,6 +109,7 @@ for mode in (1, 0):
     assert "cublaslt" in done.stderr and "between copies" not in done.stderr
 
 
+@pytest.mark.slow
 def test_sums_of_many_elements():
     """Rows, columns and all of a tensor: in one kernel, and in chunks."""
     run("""
@@ -127,6 +129,7 @@ for shape in [(5, 3), (4, 1025), (2, 30000)]:
 """)
 
 
+@pytest.mark.slow
 def test_fused_and_single_ops_give_the_same_bits():
     run("""
 @ms.jit
@@ -144,6 +147,7 @@ for dtype in (ms.float32, ms.float16, ms.bfloat16):
 """)
 
 
+@pytest.mark.slow
 def test_products():
     run("""
 for dtype, tolerance in ((ms.float32, 1e-5), (ms.float64, 1e-12), (ms.float16, 2e-2), (ms.bfloat16, 1e-1)):
@@ -166,6 +170,7 @@ np.testing.assert_allclose(q, p, rtol=1e-5, atol=1e-6)
 """)
 
 
+@pytest.mark.slow
 def test_random_numbers_are_the_host_s():
     run("""
 def draw():
@@ -199,6 +204,7 @@ with pytest.raises(ValueError, match=r"the labels must be in \\[0, 3\\), but got
 """)
 
 
+@pytest.mark.slow
 def test_what_has_no_kernel_runs_on_the_host():
     run("""
 x = f32(6, 6)
@@ -208,6 +214,7 @@ for p, q in zip(a, b):
 """)
 
 
+@pytest.mark.slow
 def test_unaligned_pieces_and_views():
     run("""
 ms.set_context(device_target="GPU")
@@ -238,6 +245,7 @@ kept = [Tensor(np.ones(1 << 18, np.float32)) + i for i in range(4)]
     assert "of its 12.0 MB are free. This process holds" in text and "memory_report" in text
 
 
+@pytest.mark.slow
 @on_the_stub
 def test_a_program_that_runs_ahead_gets_freed_memory_back():
     run(
@@ -252,6 +260,7 @@ assert x.asnumpy()[5] == 101
     )
 
 
+@pytest.mark.slow
 def test_compiled_kernels_stay_on_disk(tmp_path):
     program = """
 from mindspore import _devices

@@ -34,6 +34,7 @@ def convolution(shape, weight, dtype=ms.float32, **how):
 )
 
 
+@pytest.mark.slow
 def test_convolutions_and_their_gradients():
     """Strides, dilations, groups, pads on one side alone, channels last, three dimensions: none of them on the host."""
     said = run(
@@ -55,6 +56,7 @@ convolution((2, 3, 6, 6), (4, 3, 1, 1), dtype=ms.float64)
     assert "between copies" not in said, said[said.index("between copies") - 300 :][:400]
 
 
+@pytest.mark.slow
 def test_halves_and_addresses_that_are_not_aligned():
     run(
         CONVOLUTION
@@ -114,6 +116,7 @@ with pytest.raises(TypeError, match="'matmul_allow_tf32' must be a bool"):
 """)
 
 
+@pytest.mark.slow
 def test_inference_joins_what_follows():
     """Bias, normalisation, addition and ReLU become part of the convolution; where no engine joins them, a loop follows it."""
     program = """
@@ -143,6 +146,7 @@ for dtype, tolerance in ((ms.float32, TOLERANCE), (ms.float16, 2e-2)):
     run(EXACT + program.replace("TOLERANCE", "1e-4"))
 
 
+@pytest.mark.slow
 def test_pooling():
     """Maxima and means, their gradients and second ones; pads, dilations, channels last, whole windows, adaptive ones."""
     said = run(
@@ -188,6 +192,7 @@ np.testing.assert_allclose(b, a, rtol=2e-3)
         assert "Pool" not in line or "between copies" not in line, line
 
 
+@pytest.mark.slow
 def test_normalisation_over_batches():
     said = run(
         """

@@ -43,6 +43,7 @@ def train(make):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", ["mlp", "LeNet"])
 def test_a_step_is_one_launch(make):
     """Losses, kept by the caller, and Parameters are those without recordings, bit for bit; random numbers, too."""
@@ -104,6 +105,7 @@ assert found["replays"] == 2, found.found
 """)
 
 
+@pytest.mark.slow
 @on_the_stub
 def test_branches_and_loops_on_tensors_split_a_recording():
     run("""
@@ -134,6 +136,7 @@ assert found[0] == 0 and found[-1] >= 2, found
 """)
 
 
+@pytest.mark.slow
 def test_a_bad_index_in_a_recording_names_its_line():
     run("""
 ms.set_context(mode=0, device_target="GPU")
@@ -159,6 +162,7 @@ assert (p.asnumpy() != before).all()
 """)
 
 
+@pytest.mark.slow
 @on_the_stub
 def test_recordings_are_bounded():
     """Parameters elsewhere, outputs that are kept, other shapes: other recordings, and no end of them."""
@@ -191,6 +195,7 @@ assert np.isfinite(first).all()
 """)
 
 
+@pytest.mark.slow
 @on_the_stub
 def test_a_setting_about_numbers_makes_recordings_stale():
     run("""
@@ -210,6 +215,7 @@ for allowed in (False, True, False):
 """)
 
 
+@pytest.mark.slow
 @on_the_stub
 def test_two_threads_record_apart():
     run("""

@@ -120,6 +120,7 @@ def test_nvrtc_takes_them(chip, tmp_path):
         assert result == 0, errors
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(NVCC is None, reason="needs nvcc")
 @CHIPS
 def test_nvidia_s_compiler_takes_them(chip, tmp_path):
