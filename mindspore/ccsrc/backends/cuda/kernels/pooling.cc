@@ -55,6 +55,13 @@ Numbers Adaptive(int rank, const Shape& input, const Shape& output) {
   return n;
 }
 
+// Divisions of 64 bits are slow, and kernels divide to find their place.
+std::string IndexText(const KernelRequest& r) {
+  constexpr int64_t kMost = (int64_t{1} << 31) - (int64_t{1} << 24);  // loops step beyond the end
+  bool wide = r.shape(0).size() >= kMost || r.out[0].shape().size() >= kMost;
+  return wide ? "typedef long long Index;\n" : "typedef int Index;\n";
+}
+
 // A kernel function that takes the inputs, the outputs and the numbers.
 KernelChoice Pooling(const KernelRequest& r, const char* function, Numbers numbers,
                      const char* more = "") {
@@ -73,7 +80,7 @@ KernelChoice Pooling(const KernelRequest& r, const char* function, Numbers numbe
   return FunctionKernel(
       [inputs = r.in.size(), outputs = r.out.size(), numbers,
        program =
-           Program::Of(kPoolingText + EntryText(0, arguments, body), 1)](const KernelArgs& args) {
+           Program::Of(IndexText(r) + kPoolingText + EntryText(0, arguments, body), 1)](const KernelArgs& args) {
         std::vector<const void*> addresses(args.in, args.in + inputs);
         addresses.insert(addresses.end(), args.out, args.out + outputs);
         LaunchText(StreamOf(args), *program, 0, BlocksFor(numbers[0]), addresses, numbers);
