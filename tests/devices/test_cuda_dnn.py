@@ -52,7 +52,7 @@ convolution((2, 3, 6, 6), (4, 3, 1, 1), dtype=ms.float64)
         MS_LOG="dispatch",
     )
     for name in ("Conv2D", "Conv2DBackpropInput", "Conv2DBackpropFilter", "Conv3D"):
-        assert f"{name}:" in said or f"{name} " in said or f"'{name}'" in said
+        assert f"{name}(" in said
     assert "between copies" not in said, said[said.index("between copies") - 300 :][:400]
 
 
@@ -142,7 +142,7 @@ for dtype, tolerance in ((ms.float32, TOLERANCE), (ms.float16, 2e-2)):
 """
     said = run(program.replace("TOLERANCE", "1e-2"), says=True, MS_LOG="dispatch")
     assert "Conv2DBiasAdd(" in said and "between copies" not in said
-    assert "BatchNormInference(" not in said
+    assert "BatchNormInference(Float32" not in said
     run(EXACT + program.replace("TOLERANCE", "1e-4"))
 
 

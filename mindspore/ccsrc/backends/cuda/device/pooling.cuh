@@ -1,5 +1,6 @@
-// Windows over images and volumes. A thread has an element of what is written: gradients gather what
-// the windows around an element send to it, so that nothing is added by chance order.
+// Windows over images and volumes. A thread has an element of what is written: gradients gather
+// what the windows around an element send to it, so that nothing is added by chance order. Index is
+// int, or long long for arrays that need it (kernels/pooling.cc).
 struct Numbers {
   // Elements, channels, channels last, mean over whole windows, divisor, adaptive, two unused; then
   // for depth, height and width: size, windows, kernel, stride, dilation, pad, end of the padding,
@@ -118,8 +119,8 @@ MS_FUNCTION void ForWindow(const Boxes& b, Index i, Index j, Index k, F body) {
   }
 }
 
-// The first maximum of a window, a nan before all: its value and its position in the image, -1 where
-// the window has no element.
+// The first maximum of a window, a nan before all: its value and its position in the image, -1
+// where the window has no element.
 template <class R>
 struct Largest {
   R value;
