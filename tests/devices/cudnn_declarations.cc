@@ -20,7 +20,8 @@ BACKEND(GetAttribute);
 BACKEND(Finalize);
 BACKEND(Execute);
 
-#define SAME(ours, theirs) static_assert(static_cast<int>(ours) == static_cast<int>(theirs), #theirs)
+#define SAME(ours, theirs) \
+  static_assert(static_cast<int>(ours) == static_cast<int>(theirs), #theirs)
 SAME(kFloat, CUDNN_DATA_FLOAT);
 SAME(kDouble, CUDNN_DATA_DOUBLE);
 SAME(kHalf, CUDNN_DATA_HALF);

@@ -24,7 +24,7 @@ struct Plain<R (*)(A...)> {
 };
 
 // Ours of `Table` against theirs.
-#define DECLARED_ALIKE(Table, name, theirs, symbol)                                          \
-  static_assert(std::is_same_v<typename Plain<decltype(ms::cuda::Table::name)>::type,        \
-                               typename Plain<decltype(&theirs)>::type>,                     \
+#define DECLARED_ALIKE(Table, name, theirs, symbol)                                   \
+  static_assert(std::is_same_v<typename Plain<decltype(ms::cuda::Table::name)>::type, \
+                               typename Plain<decltype(&theirs)>::type>,              \
                 symbol)

@@ -37,18 +37,19 @@ static_assert(sizeof(Heuristic) == sizeof(cublasLtMatmulHeuristicResult_t));
 static_assert(offsetof(Heuristic, workspace_bytes) ==
               offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize));
 static_assert(offsetof(Heuristic, state) == offsetof(cublasLtMatmulHeuristicResult_t, state));
-static_assert(std::is_invocable_v<decltype(&cublasLtMatmulAlgoGetHeuristic), cublasLtHandle_t,
-                                  cublasLtMatmulDesc_t, cublasLtMatrixLayout_t,
-                                  cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
-                                  cublasLtMatrixLayout_t, cublasLtMatmulPreference_t, int,
-                                  cublasLtMatmulHeuristicResult_t*, int*>);
+static_assert(
+    std::is_invocable_v<decltype(&cublasLtMatmulAlgoGetHeuristic), cublasLtHandle_t,
+                        cublasLtMatmulDesc_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
+                        cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatmulPreference_t,
+                        int, cublasLtMatmulHeuristicResult_t*, int*>);
 static_assert(std::is_invocable_v<decltype(&cublasLtMatmul), cublasLtHandle_t, cublasLtMatmulDesc_t,
                                   const void*, const void*, cublasLtMatrixLayout_t, const void*,
                                   cublasLtMatrixLayout_t, const void*, const void*,
                                   cublasLtMatrixLayout_t, void*, cublasLtMatrixLayout_t,
                                   const cublasLtMatmulAlgo_t*, void*, size_t, cudaStream_t>);
 
-#define SAME(ours, theirs) static_assert(static_cast<int>(ours) == static_cast<int>(theirs), #theirs)
+#define SAME(ours, theirs) \
+  static_assert(static_cast<int>(ours) == static_cast<int>(theirs), #theirs)
 SAME(kReal32, CUDA_R_32F);
 SAME(kReal64, CUDA_R_64F);
 SAME(kReal16, CUDA_R_16F);

@@ -23,7 +23,7 @@ struct Fact {
   bool needed = true;
 };
 const std::map<int, std::map<int, Fact>>& Facts() {
-  static const std::map<int, Fact> alpha_beta{{0, {5}}, {1, {5}}, {2, {15}},
+  static const std::map<int, Fact> alpha_beta{{0, {5}},  {1, {5}},  {2, {15}},
                                               {3, {15}}, {4, {15}}, {5, {15}}};
   static const auto* facts = [] {
     auto* all = new std::map<int, std::map<int, Fact>>{
@@ -34,8 +34,7 @@ const std::map<int, std::map<int, Fact>>& Facts() {
         {kPlan, {{400, {0}}, {401, {15}}}},
         {kStep, {{750, {15}}, {751, {15}}, {752, {15, false}}, {753, {15}}}},
         {kGraph, {{800, {0}}, {801, {15}}}},
-        {kTensor,
-         {{900, {3}}, {901, {1}}, {902, {3}}, {903, {3}}, {906, {3}}, {907, {2, false}}}},
+        {kTensor, {{900, {3}}, {901, {1}}, {902, {3}}, {903, {3}}, {906, {3}}, {907, {2, false}}}},
         {kPack, {{1000, {3}}, {1001, {6}}, {1003, {6}}}},
         {kEngine, {}},
         {kConfig, {}}};
@@ -249,8 +248,7 @@ STUB_ENTRY cudnnBackendSetAttribute(void* descriptor, int attribute, int type, i
   if (!fits)
     return Wrong(fmt::format("attribute {} of type {} for kind {}", attribute, type, d.kind));
   const char* bytes = static_cast<const char*>(values);
-  d.attributes[attribute] = {
-      type, {bytes, bytes + BytesOf(type) * static_cast<size_t>(count)}};
+  d.attributes[attribute] = {type, {bytes, bytes + BytesOf(type) * static_cast<size_t>(count)}};
   return 0;
 }
 STUB_ENTRY cudnnBackendFinalize(void* descriptor) {

@@ -1,5 +1,5 @@
-// Numbers in the device's memory, by the codes of their types (CUDA_R_*): 0 float, 1 double, 2 half,
-// 14 brain.
+// Numbers in the device's memory, by the codes of their types (CUDA_R_*): 0 float, 1 double, 2
+// half, 14 brain.
 #pragma once
 
 #include <cmath>

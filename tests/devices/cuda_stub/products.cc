@@ -98,7 +98,8 @@ int CheckShapes(const Desc& desc, const Matrix& a, const Matrix& b, const Matrix
 STUB_ENTRY cublasLtCreate(void** handle) { return *handle = &handle_mark, 0; }
 STUB_ENTRY cublasLtMatmulDescCreate(void** desc, int compute, int scale) {
   std::lock_guard lock(TheMutex());
-  if (compute != 68 && compute != 70 && compute != 77) return Refuse(kInvalid, "an unknown type of computing");
+  if (compute != 68 && compute != 70 && compute != 77)
+    return Refuse(kInvalid, "an unknown type of computing");
   Desc made;
   made.compute = compute;
   made.scale = scale;

@@ -79,8 +79,8 @@ KernelChoice Pooling(const KernelRequest& r, const char* function, Numbers numbe
                                  RegisterType(r.dtype(0)), names, positions ? ", at" : more);
   return FunctionKernel(
       [inputs = r.in.size(), outputs = r.out.size(), numbers,
-       program =
-           Program::Of(IndexText(r) + kPoolingText + EntryText(0, arguments, body), 1)](const KernelArgs& args) {
+       program = Program::Of(IndexText(r) + kPoolingText + EntryText(0, arguments, body), 1)](
+          const KernelArgs& args) {
         std::vector<const void*> addresses(args.in, args.in + inputs);
         addresses.insert(addresses.end(), args.out, args.out + outputs);
         LaunchText(StreamOf(args), *program, 0, BlocksFor(numbers[0]), addresses, numbers);
