@@ -19,6 +19,8 @@ PYTEST = ["-m", "pytest", "-n", "0", "-p", "no:cacheprovider"]
 # By importance: what each runs. Rows are cut, so that a part ends within a few minutes.
 PARTS = {
     "device": [*PYTEST, "tests/devices/test_cuda.py", "tests/devices/test_cuda_texts.py"],
+    "convolutions": [*PYTEST, "tests/devices/test_cuda_dnn.py"],
+    "steps": [*PYTEST, "tests/devices/test_cuda_graphs.py"],
     "speed": ["scripts/gpu_speed.py"],
     "rows": [*PYTEST, "tests/ops/test_ops.py", "-k", "test_eager"],
     "graphs": [*PYTEST, "tests/ops/test_ops.py", "-k", "test_graph"],

@@ -38,6 +38,7 @@ def use_what_is_wanted() -> None:
         load()
     if WANTED == cuda_device.NAME:
         cuda_device.prepare()
+        context.set_context(conv_allow_tf32=False)  # tests ask for all of Float32's bits
     context.set_context(device_target=WANTED)
 
 

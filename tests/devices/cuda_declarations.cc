@@ -2,39 +2,15 @@
 // entry points, and the numbers beside them, are those of cuda.h.
 #include <cuda.h>
 
-#include <type_traits>
-
 #include "backends/cuda/driver.h"
+#include "declared.h"
 
 namespace {
-
-// Handles are pointers to types of which nothing is known here; enumerations are int.
-template <class T>
-struct Plain {
-  using type = std::conditional_t<std::is_enum_v<T>, int, T>;
-};
-template <class T>
-  requires(std::is_class_v<T>)
-struct Plain<T*> {
-  using type = void*;
-};
-template <class T>
-  requires(!std::is_class_v<T>)
-struct Plain<T*> {
-  using type = typename Plain<T>::type*;
-};
-template <class R, class... A>
-struct Plain<R (*)(A...)> {
-  using type = typename Plain<R>::type (*)(typename Plain<A>::type...);
-};
 
 using namespace ms::cuda;  // NOLINT: this file is about nothing else
 
 // Theirs has names for what ours calls by its version.
-#define CHECK(name, symbol, ...)                                             \
-  static_assert(std::is_same_v<typename Plain<decltype(Driver::name)>::type, \
-                               typename Plain<decltype(&cu##name)>::type>,   \
-                symbol);
+#define CHECK(name, symbol, ...) DECLARED_ALIKE(Driver, name, cu##name, symbol);
 MS_CUDA_DRIVER_ENTRIES(CHECK)
 
 static_assert(kSuccess == CUDA_SUCCESS && kOutOfMemory == CUDA_ERROR_OUT_OF_MEMORY);
@@ -45,6 +21,7 @@ static_assert(kMajor == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
 static_assert(kMinor == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
 static_assert(kMemoryPools == CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED);
 static_assert(kReleaseThreshold == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD);
+static_assert(kCaptureRelaxed == CU_STREAM_CAPTURE_MODE_RELAXED);
 static_assert(kNonBlocking == CU_STREAM_NON_BLOCKING && kNoTiming == CU_EVENT_DISABLE_TIMING);
 
 }  // namespace

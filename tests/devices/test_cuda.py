@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import cuda_device
@@ -28,6 +29,22 @@ def both(run, *args, **kwargs):
     return results
 def f32(*shape, seed=0):
     return np.random.RandomState(seed).randn(*shape).astype(np.float32)
+def counts():  # how often things happened, as the stub has counted
+    import ctypes, os
+    find = ctypes.CDLL(os.environ["MS_CUDA_DRIVER"]).cuda_stub_counts
+    find.restype, find.argtypes = ctypes.c_size_t, (ctypes.c_char_p, ctypes.c_size_t)
+    text = ctypes.create_string_buffer(1 << 12)
+    find(text, len(text))
+    return {name: int(count) for name, _, count in (line.rpartition(": ") for line in text.value.decode().splitlines())}
+class Counted:  # what happened inside of it
+    def __enter__(self):
+        self.before = counts()
+        return self
+    def __exit__(self, *error):
+        ms.runtime.synchronize()
+        self.found = {name: count - self.before.get(name, 0) for name, count in counts().items()}
+    def __getitem__(self, name):
+        return self.found.get(name, 0)
 """
 
 pytestmark = pytest.mark.skipif(
@@ -37,8 +54,9 @@ pytestmark = pytest.mark.skipif(
 on_the_stub = pytest.mark.skipif(cuda_device.is_real(), reason="about the stub")
 
 
-def run(program: str, fails: bool = False, **environment: str) -> str:
-    """What a program prints on a device GPU; with `fails`, what it says on standard error when it ends with an error."""
+def run(program: str, fails: bool = False, says: bool = False, **environment: str) -> str:
+    """What a program prints on a device GPU; with `fails`, what it says on standard error when it ends with an error;
+    with `says`, what it says there when it does not."""
     done = subprocess.run(
         [sys.executable, "-c", BEGIN + program],
         env={**os.environ, **cuda_device.variables(), "OMP_NUM_THREADS": "1", **environment},
@@ -47,9 +65,10 @@ def run(program: str, fails: bool = False, **environment: str) -> str:
     )
     assert (done.returncode != 0) == fails, done.stdout + done.stderr
     assert "CUDA stub:" not in done.stderr, done.stderr
-    return done.stderr if fails else done.stdout
+    return done.stderr if fails or says else done.stdout
 
 
+@pytest.mark.slow
 def test_an_mlp_trains_whole_as_on_the_host():
     """Forward, gradients and updates of both modes; nothing of it runs on the host (MS_LOG says so)."""
     program = """
@@ -90,6 +109,7 @@ for mode in (1, 0):
     assert "cublaslt" in done.stderr and "between copies" not in done.stderr
 
 
+@pytest.mark.slow
 def test_sums_of_many_elements():
     """Rows, columns and all of a tensor: in one kernel, and in chunks."""
     run("""
@@ -109,6 +129,7 @@ for shape in [(5, 3), (4, 1025), (2, 30000)]:
 """)
 
 
+@pytest.mark.slow
 def test_fused_and_single_ops_give_the_same_bits():
     run("""
 @ms.jit
@@ -126,6 +147,7 @@ for dtype in (ms.float32, ms.float16, ms.bfloat16):
 """)
 
 
+@pytest.mark.slow
 def test_products():
     run("""
 for dtype, tolerance in ((ms.float32, 1e-5), (ms.float64, 1e-12), (ms.float16, 2e-2), (ms.bfloat16, 1e-1)):
@@ -148,6 +170,7 @@ np.testing.assert_allclose(q, p, rtol=1e-5, atol=1e-6)
 """)
 
 
+@pytest.mark.slow
 def test_random_numbers_are_the_host_s():
     run("""
 def draw():
@@ -181,6 +204,7 @@ with pytest.raises(ValueError, match=r"the labels must be in \\[0, 3\\), but got
 """)
 
 
+@pytest.mark.slow
 def test_what_has_no_kernel_runs_on_the_host():
     run("""
 x = f32(6, 6)
@@ -190,6 +214,7 @@ for p, q in zip(a, b):
 """)
 
 
+@pytest.mark.slow
 def test_unaligned_pieces_and_views():
     run("""
 ms.set_context(device_target="GPU")
@@ -220,6 +245,7 @@ kept = [Tensor(np.ones(1 << 18, np.float32)) + i for i in range(4)]
     assert "of its 12.0 MB are free. This process holds" in text and "memory_report" in text
 
 
+@pytest.mark.slow
 @on_the_stub
 def test_a_program_that_runs_ahead_gets_freed_memory_back():
     run(
@@ -234,6 +260,7 @@ assert x.asnumpy()[5] == 101
     )
 
 
+@pytest.mark.slow
 def test_compiled_kernels_stay_on_disk(tmp_path):
     program = """
 from mindspore import _devices
@@ -301,18 +328,44 @@ def test_absent_drivers_are_named():
     assert found.split() == ["CPU"]
 
 
-def test_declarations_are_those_of_nvidia(tmp_path):
-    """Where its header is installed."""
-    header = Path(os.environ.get("CUDA_HOME", "/usr/local/cuda")) / "include" / "cuda.h"
-    if not header.is_file():
-        found = sorted(Path("/usr/local").glob("cuda*/include/cuda.h"))
-        if not found:
-            pytest.skip("cuda.h is not installed")
-        header = found[-1]
+def headers(name: str, *folders: str) -> Path | None:
+    """The newest folder that has a header of NVIDIA's."""
+    found = [path for folder in folders for path in Path("/").glob(folder.strip("/") + "/" + name)]
+    return sorted(found)[-1].parent if found else None
+
+
+def compile_declarations(source: str, *includes: Path) -> None:
+    """Fails where what a file states at compile time does not hold."""
+    own = [f"-I{HERE.parents[1] / 'mindspore' / 'ccsrc'}", f"-I{HERE}"]
     done = subprocess.run(
-        ["g++", "-std=c++20", "-fsyntax-only", f"-I{HERE.parents[1] / 'mindspore' / 'ccsrc'}"]
-        + ["-isystem", str(header.parent), str(HERE / "cuda_declarations.cc")],
+        ["g++", "-std=c++20", "-fsyntax-only", *own]
+        + [part for folder in includes for part in ("-isystem", str(folder))]
+        + [str(HERE / source)],
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stderr
+
+
+CUDA_HOMES = (
+    os.environ.get("CUDA_HOME", "/usr/local/cuda") + "/include",
+    "/usr/local/cuda*/include",
+)
+
+
+def test_declarations_are_those_of_nvidia():
+    """Where its header is installed."""
+    folder = headers("cuda.h", *CUDA_HOMES)
+    if not folder:
+        pytest.skip("cuda.h is not installed")
+    compile_declarations("cuda_declarations.cc", folder)
+
+
+def test_declarations_of_libraries_are_those_of_nvidia():
+    """Of NVRTC and cuBLASLt, where their headers are installed: NVIDIA's wheels bring them."""
+    site = f"{sysconfig.get_paths()['purelib']}/nvidia/cu13/include"
+    nvrtc, products = (headers(name, site, *CUDA_HOMES) for name in ("nvrtc.h", "cublasLt.h"))
+    cuda = headers("cuda_runtime.h", site, *CUDA_HOMES)
+    if not nvrtc or not products or not cuda:
+        pytest.skip("nvrtc.h, cublasLt.h and cuda_runtime.h are not installed")
+    compile_declarations("library_declarations.cc", nvrtc, products, cuda)

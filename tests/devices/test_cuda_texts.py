@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import functools
 import shutil
 import subprocess
 from pathlib import Path
@@ -9,6 +11,8 @@ from pathlib import Path
 import cuda_device
 import pytest
 from test_cuda import LIBRARY, run
+
+from mindspore import _devices
 
 GOLDEN = Path(__file__).with_name("golden_kernels.txt")
 NVCC = shutil.which("nvcc")
@@ -29,6 +33,15 @@ drop = nn.Dropout(p=0.3)
 drop.set_train()
 drop(t).asnumpy()
 ops.standard_normal((7, 11)).asnumpy()
+x = Tensor(f32(2, 3, 6, 6))
+for dtype in (ms.float32, ms.float16, ms.float64):
+    y = x.astype(dtype)
+    for f in (lambda v: ops.max_pool2d(v, 2), lambda v: ops.avg_pool2d(v, 2), lambda v: ops.adaptive_avg_pool2d(v, 3)):
+        ms.grad(f)(y).asnumpy()
+ops.uniform((100,), Tensor(0.0), Tensor(1.0)).asnumpy()
+norm = nn.BatchNorm2d(3)
+norm.set_train()
+ms.grad(norm)(x).asnumpy()
 for dtype in (ms.int8, ms.int64, ms.uint8, ms.float64):
     x = t.astype(dtype)
     (x // 2 + ops.abs(x) * x.max()).asnumpy()
@@ -54,22 +67,66 @@ def test_texts_are_as_they_were():
     assert texts() == GOLDEN.read_text()
 
 
-@pytest.mark.skipif(NVCC is None, reason="needs nvcc")
-@pytest.mark.parametrize(
-    "chip", ["sm_90", *(pytest.param(c, marks=pytest.mark.slow) for c in ("sm_80", "sm_100"))]
+CHIPS = pytest.mark.parametrize(
+    "chip",
+    ["sm_90", *(pytest.param(c, marks=pytest.mark.slow) for c in ("sm_80", "sm_100"))],
 )
-def test_nvidia_s_compiler_takes_them(chip, tmp_path):
+
+
+def kept(chip: str, folder: Path) -> list[Path]:
+    """Texts that NVIDIA's compilers are given: few for sm_90, many for other chips."""
     program = PROGRAMS["rows"] + "\n" + PROGRAMS["aligned"]
     if chip != "sm_90":
         program = "\n".join(PROGRAMS.values()) + OTHERS
     run(
         "ms.set_context(device_target='GPU')\n" + program,
         MS_KERNEL_CACHE="",
-        MS_CUDA_STUB_KEEP=str(tmp_path),
+        MS_CUDA_STUB_KEEP=str(folder),
     )
-    sources = sorted(tmp_path.glob("*.cu"))
+    sources = sorted(folder.glob("*.cu"))
     assert sources
+    return sources
+
+
+@functools.cache
+def nvrtc() -> ctypes.CDLL | None:
+    """NVIDIA's compiler as the device uses it, which needs no GPU; None: it is not installed."""
+    folders = [*map(Path, _devices.vendor_folders()), *Path("/usr/local").glob("cuda*/lib64")]
+    for folder in folders:
+        for name in ("libnvrtc.so.13", "libnvrtc.so.12"):
+            if (folder / name).is_file():
+                return ctypes.CDLL(str(folder / name))
+    return None
+
+
+@CHIPS
+def test_nvrtc_takes_them(chip, tmp_path):
+    """With the options that the device gives it. It knows less than nvcc does: no header, no builtin of the host's compiler."""
+    library = nvrtc()
+    if not library:
+        pytest.skip("needs libnvrtc: pip install nvidia-cuda-nvrtc")
+    options = [f"--gpu-architecture={chip}", "--std=c++17", "--fmad=false"]
+    for source in kept(chip, tmp_path):
+        program, size = ctypes.c_void_p(), ctypes.c_size_t()
+        text = source.read_bytes()
+        assert library.nvrtcCreateProgram(ctypes.byref(program), text, b"m.cu", 0, None, None) == 0
+        given = (ctypes.c_char_p * len(options))(*(o.encode() for o in options))
+        result = library.nvrtcCompileProgram(program, len(options), given)
+        library.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+        log = ctypes.create_string_buffer(size.value)
+        library.nvrtcGetProgramLog(program, log)
+        library.nvrtcDestroyProgram(ctypes.byref(program))
+        errors = [line for line in log.value.decode().splitlines() if "error" in line]
+        assert result == 0, errors
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(NVCC is None, reason="needs nvcc")
+@CHIPS
+def test_nvidia_s_compiler_takes_them(chip, tmp_path):
+    sources = kept(chip, tmp_path)
     for source in sources:
+        assert NVCC
         command = [NVCC, "-w", "-std=c++17", f"-arch={chip}", "-fmad=false", "-cubin", "-o"]
         done = subprocess.run(
             [*command, str(tmp_path / "out"), str(source)], capture_output=True, text=True

@@ -70,7 +70,8 @@ Machine::Machine(const Program& program)
     : program_(program),
       memory_(program.backend().memory()),
       stream_(program.backend().stream()),
-      pools_(program.plans().size()) {}
+      pools_(program.plans().size()),
+      recordings_(Recordings::For(program.backend())) {}
 
 // ---- entering and leaving
 void Machine::RunMain(std::span<const Tensor> inputs, std::vector<RtValue>* outputs,
@@ -245,6 +246,8 @@ void Machine::RunSegment(Frame& frame, const Instruction& code) {
   try {
     if (ProfileOn()) {
       for (; at != code.launches.end; ++at) RunProfiled(frame, at);
+    } else if (recordings_ && plan.program == &program_) {
+      recordings_->Run(frame, code, random_, &at);
     } else {
       for (; at != code.launches.end; ++at) RunLaunch(frame, at);
     }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/frame.h"
+#include "runtime/recordings.h"
 
 namespace ms {
 
@@ -54,6 +55,7 @@ class Machine {
   std::vector<Frame*> stack_;
   std::vector<Cell> arguments_;  // on their way into or out of a frame
   std::vector<FramePool> pools_;
+  std::unique_ptr<Recordings> recordings_;  // null: the device makes none
   bool deep_ = false;  // some pool holds more frames than are kept between runs
   std::span<const Tensor> inputs_;
   std::vector<int> holders_;  // of watched inputs when the run began

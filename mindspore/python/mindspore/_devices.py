@@ -12,6 +12,7 @@ from mindspore import _core
 LIBRARIES = {"GPU": "libms_cuda.so"}
 
 _numbers: dict[str, int] = {}  # of the devices that are open
+_told: dict[str, bool] = {}  # settings about numbers, for devices that open later
 
 
 def open_device(name: str, number: int) -> str:
@@ -27,7 +28,16 @@ def open_device(name: str, number: int) -> str:
     except (OSError, ValueError, RuntimeError) as error:
         return _reason(str(error))
     _numbers[name] = number
+    for setting, value in _told.items():
+        library(name).ms_backend_set(setting.encode(), int(value))
     return ""
+
+
+def tell(setting: str, value: bool) -> None:
+    """Has the devices of the package, those that are open and those that will be, keep to a setting about numbers."""
+    _told[setting] = value
+    for name in _numbers:
+        library(name).ms_backend_set(setting.encode(), int(value))
 
 
 def number_of(name: str) -> int | None:

@@ -63,6 +63,7 @@ DEFAULTS: dict[str, Any] = {
     "gpu_memory": "",
     "tune_budget": 0,
     "conv_allow_tf32": True,
+    "matmul_allow_tf32": False,
     "conv_fprop_algo": "normal",
     "conv_dgrad_algo": "normal",
     "conv_wgrad_algo": "normal",

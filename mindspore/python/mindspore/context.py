@@ -264,6 +264,9 @@ _EFFECTS: dict[str, Callable[[Any], None]] = {
     "max_device_memory": lambda _: _core.set_memory_limit(memory_limit()),
     "pynative_synchronize": _core.set_launch_blocking,
     "tune_budget": lambda budget: tuning.set_budget(tuning.seconds_of(budget)),
+    "conv_allow_tf32": lambda allowed: _devices.tell("conv_allow_tf32", allowed),
+    "matmul_allow_tf32": lambda allowed: _devices.tell("matmul_allow_tf32", allowed),
+    "deterministic": lambda value: _devices.tell("deterministic", value == "ON"),
 }
 
 

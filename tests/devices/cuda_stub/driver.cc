@@ -26,6 +26,9 @@ struct State {
   Handles<Event> events;
   Handles<std::vector<Emulated*>> modules;
   Handles<Emulated> functions;
+  Handles<std::vector<Work>> graphs, executables;
+  std::map<std::string, int64_t> counts;
+  std::set<std::thread::id> strict;  // threads that capture, and not in the relaxed mode
 };
 State& The() {
   static auto* state = new State;
@@ -58,6 +61,19 @@ bool IsPinned(const void* host, size_t bytes) {
 }
 Stream& Of(void* stream) { return *static_cast<Stream*>(stream); }
 
+// What may not be asked of a stream that is captured: the capture is of no use afterwards.
+int NotCaptured(const char* entry, void* stream) {
+  if (!Of(stream).captures) return kSuccess;
+  Of(stream).broken = true;
+  return Refuse(kCaptureUnsupported,
+                fmt::format("{} is called with a stream that is captured", entry));
+}
+// What may not be called meanwhile, unless the capture is relaxed.
+int NotStrict(const char* entry) {
+  if (!The().strict.contains(std::this_thread::get_id())) return kSuccess;
+  return Refuse(kCaptureUnsupported, fmt::format("{} is called while a stream is captured", entry));
+}
+
 }  // namespace
 
 Handles<Stream>& Streams() { return The().streams; }
@@ -73,7 +89,17 @@ std::vector<std::string> TakeFaults() {
   return std::exchange(The().faults, {});
 }
 
-void Stream::Give(std::function<void()> one) {
+void Count(const std::string& what) {
+  Guard guard(TheMutex());
+  ++The().counts[what];
+}
+
+void Stream::Launch(Work one) {
+  if (!captures) Count("launches");
+  Give(std::move(one));
+}
+void Stream::Give(Work one) {
+  if (captures) return kept.push_back(std::move(one));
   constexpr size_t kMostWaiting = 512;
   work.push_back(std::move(one));
   ++given;
@@ -143,6 +169,7 @@ STUB_ENTRY cuStreamCreate(void** stream, unsigned) {
 STUB_ENTRY cuStreamDestroy_v2(void* stream) {
   Guard guard(TheMutex());
   if (int result = Ready("cuStreamDestroy", stream)) return result;
+  if (int result = NotCaptured("cuStreamDestroy", stream)) return result;
   Of(stream).RunTo(Of(stream).given);
   The().streams.Remove(stream);
   return kSuccess;
@@ -150,6 +177,8 @@ STUB_ENTRY cuStreamDestroy_v2(void* stream) {
 STUB_ENTRY cuStreamSynchronize(void* stream) {
   Guard guard(TheMutex());
   if (int result = Ready("cuStreamSynchronize", stream)) return result;
+  if (int result = NotStrict("cuStreamSynchronize")) return result;
+  if (int result = NotCaptured("cuStreamSynchronize", stream)) return result;
   Of(stream).RunTo(Of(stream).given);
   return kSuccess;
 }
@@ -174,6 +203,7 @@ STUB_ENTRY cuEventDestroy_v2(void* event) {
 STUB_ENTRY cuEventRecord(void* event, void* stream) {
   Guard guard(TheMutex());
   if (int result = Ready("cuEventRecord", stream)) return result;
+  if (int result = NotCaptured("cuEventRecord", stream)) return result;
   if (int result = ReadyEvent("cuEventRecord", event)) return result;
   *static_cast<Event*>(event) = {&Of(stream), Of(stream).given};
   return kSuccess;
@@ -194,6 +224,7 @@ STUB_ENTRY cuEventSynchronize(void* event) {
 STUB_ENTRY cuStreamWaitEvent(void* stream, void* event, unsigned) {
   Guard guard(TheMutex());
   if (int result = Ready("cuStreamWaitEvent", stream)) return result;
+  if (int result = NotCaptured("cuStreamWaitEvent", stream)) return result;
   if (int result = ReadyEvent("cuStreamWaitEvent", event)) return result;
   Event e = *static_cast<Event*>(event);
   if (e.stream) Of(stream).Give([e] { e.stream->RunTo(e.count); });
@@ -212,6 +243,7 @@ STUB_ENTRY cuMemPoolTrimTo(void* pool, size_t) {
 STUB_ENTRY cuMemAllocAsync(unsigned long long* address, size_t bytes, void* stream) {
   Guard guard(TheMutex());
   if (int result = Ready("cuMemAllocAsync", stream)) return result;
+  if (int result = NotCaptured("cuMemAllocAsync", stream)) return result;
   if (bytes == 0) return Refuse(kInvalidValue, "cuMemAllocAsync is asked for no bytes");
   *address = Allocate(bytes);
   return *address ? kSuccess : kOutOfMemory;
@@ -219,6 +251,7 @@ STUB_ENTRY cuMemAllocAsync(unsigned long long* address, size_t bytes, void* stre
 STUB_ENTRY cuMemFreeAsync(unsigned long long address, void* stream) {
   Guard guard(TheMutex());
   if (int result = Ready("cuMemFreeAsync", stream)) return result;
+  if (int result = NotCaptured("cuMemFreeAsync", stream)) return result;
   if (!Holds(address, 1)) return Refuse(kInvalidValue, "cuMemFreeAsync is given no block");
   Of(stream).Give([address] { Free(address); });
   return kSuccess;
@@ -231,6 +264,7 @@ STUB_ENTRY cuMemGetInfo_v2(size_t* free, size_t* total) {
 STUB_ENTRY cuMemHostAlloc(void** host, size_t bytes, unsigned) {
   Guard guard(TheMutex());
   if (int result = Ready("cuMemHostAlloc")) return result;
+  if (int result = NotStrict("cuMemHostAlloc")) return result;
   *host = std::malloc(bytes);
   The().pinned[*host] = bytes;
   return kSuccess;
@@ -245,6 +279,7 @@ STUB_ENTRY cuMemcpyHtoDAsync_v2(unsigned long long to, const void* from, size_t 
                                 void* stream) {
   Guard guard(TheMutex());
   if (int result = Ready("cuMemcpyHtoDAsync", stream)) return result;
+  if (int result = NotCaptured("cuMemcpyHtoDAsync", stream)) return result;
   if (!IsPinned(from, bytes))
     return Refuse(kInvalidValue, "cuMemcpyHtoDAsync reads memory that is not pinned");
   if (!Holds(to, bytes)) return Refuse(kInvalidValue, "cuMemcpyHtoDAsync writes beyond a block");
@@ -254,6 +289,7 @@ STUB_ENTRY cuMemcpyHtoDAsync_v2(unsigned long long to, const void* from, size_t 
 STUB_ENTRY cuMemcpyDtoHAsync_v2(void* to, unsigned long long from, size_t bytes, void* stream) {
   Guard guard(TheMutex());
   if (int result = Ready("cuMemcpyDtoHAsync", stream)) return result;
+  if (int result = NotCaptured("cuMemcpyDtoHAsync", stream)) return result;
   if (!IsPinned(to, bytes))
     return Refuse(kInvalidValue, "cuMemcpyDtoHAsync writes memory that is not pinned");
   if (!Holds(from, bytes)) return Refuse(kInvalidValue, "cuMemcpyDtoHAsync reads beyond a block");
@@ -298,6 +334,7 @@ void* OpenLibrary(const char* image) {
 STUB_ENTRY cuModuleLoadData(void** module, const void* image) {
   Guard guard(TheMutex());
   if (int result = Ready("cuModuleLoadData")) return result;
+  if (int result = NotStrict("cuModuleLoadData")) return result;
   void* library = OpenLibrary(static_cast<const char*>(image));
   if (!library) return kNoBinary;
   Bind(library);
@@ -340,12 +377,77 @@ STUB_ENTRY cuLaunchKernel(void* function, unsigned x, unsigned y, unsigned z, un
     const char* at = static_cast<const char*>(params[i]);
     values.emplace_back(at, at + kernel.sizes[i]);
   }
-  Of(stream).Give([=, values = std::move(values)]() mutable {
+  Of(stream).Launch([=, values = std::move(values)]() mutable {
     std::vector<void*> places;
     for (auto& value : values) places.push_back(value.data());
     RunGrid(kernel, x, y, threads, places.data());
   });
   return kSuccess;
+}
+
+// ---- what a stream is given, kept to be launched again and again
+STUB_ENTRY cuStreamBeginCapture_v2(void* stream, int mode) {
+  Guard guard(TheMutex());
+  if (int result = Ready("cuStreamBeginCapture", stream)) return result;
+  if (int result = NotCaptured("cuStreamBeginCapture", stream)) return result;
+  if (mode < 0 || mode > 2) return Refuse(kInvalidValue, "cuStreamBeginCapture: no mode");
+  Stream& s = Of(stream);
+  s.captures = true;
+  s.broken = false;
+  s.thread = std::this_thread::get_id();
+  if (mode != 2) The().strict.insert(s.thread);
+  return kSuccess;
+}
+STUB_ENTRY cuStreamEndCapture(void* stream, void** graph) {
+  Guard guard(TheMutex());
+  if (int result = Ready("cuStreamEndCapture", stream)) return result;
+  Stream& s = Of(stream);
+  if (!s.captures) return Refuse(kInvalidValue, "cuStreamEndCapture: the stream is not captured");
+  if (s.thread != std::this_thread::get_id())
+    return Refuse(kCaptureWrongThread, "cuStreamEndCapture: another thread began it");
+  s.captures = false;
+  The().strict.erase(s.thread);
+  std::vector<Work> kept = std::exchange(s.kept, {});
+  if (s.broken) return *graph = nullptr, kCaptureInvalidated;
+  Count("captures");
+  return *graph = The().graphs.Add(std::move(kept)), kSuccess;
+}
+STUB_ENTRY cuGraphInstantiateWithFlags(void** executable, void* graph, unsigned long long flags) {
+  Guard guard(TheMutex());
+  if (int result = Ready("cuGraphInstantiate")) return result;
+  if (!The().graphs.Has(graph)) return Refuse(kInvalidHandle, "cuGraphInstantiate: no graph");
+  if (flags) return Refuse(kInvalidValue, "cuGraphInstantiate: flags that the stub does not know");
+  return *executable = The().executables.Add(*static_cast<std::vector<Work>*>(graph)), kSuccess;
+}
+STUB_ENTRY cuGraphLaunch(void* executable, void* stream) {
+  Guard guard(TheMutex());
+  if (int result = Ready("cuGraphLaunch", stream)) return result;
+  if (int result = NotCaptured("cuGraphLaunch", stream)) return result;
+  if (!The().executables.Has(executable)) return Refuse(kInvalidHandle, "cuGraphLaunch: no graph");
+  Count("launches");
+  Count("replays");
+  for (const Work& one : *static_cast<std::vector<Work>*>(executable)) Of(stream).Give(one);
+  return kSuccess;
+}
+STUB_ENTRY cuGraphDestroy(void* graph) {
+  Guard guard(TheMutex());
+  if (!The().graphs.Has(graph)) return Refuse(kInvalidHandle, "cuGraphDestroy: no graph");
+  return The().graphs.Remove(graph), kSuccess;
+}
+STUB_ENTRY cuGraphExecDestroy(void* executable) {
+  Guard guard(TheMutex());
+  if (!The().executables.Has(executable))
+    return Refuse(kInvalidHandle, "cuGraphExecDestroy: no graph");
+  return The().executables.Remove(executable), kSuccess;
+}
+
+// How often things happened, `what: count`, one per line; how many bytes that takes.
+extern "C" __attribute__((visibility("default"))) size_t cuda_stub_counts(char* text, size_t size) {
+  Guard guard(TheMutex());
+  std::string lines;
+  for (const auto& [what, count] : The().counts) lines += fmt::format("{}: {}\n", what, count);
+  if (size) std::snprintf(text, size, "%s", lines.c_str());
+  return lines.size();
 }
 
 // What callers did wrong since the last call, one per line; how many bytes that takes.

@@ -1,10 +1,9 @@
 // libcublasLt, as the stub has it: plain loops, in doubles.
 #include <fmt/format.h>
 
-#include <cmath>
 #include <cstring>
 
-#include "emulator.h"
+#include "numbers.h"
 #include "stub.h"
 
 using namespace stub;  // NOLINT: this file is about nothing else
@@ -41,29 +40,6 @@ int handle_mark;
 enum { kInvalid = 7 };                 // CUBLAS_STATUS_INVALID_VALUE
 constexpr uint64_t kAlgorithm = 4711;  // of the only one
 constexpr size_t kNeeds = 1024;        // bytes of workspace
-
-size_t SizeOf(int type) { return type == 1 ? 8 : type == 0 ? 4 : 2; }
-double Get(const char* at, int type) {
-  if (type == 1) return Argument<double>::Get(const_cast<char*>(at));
-  if (type == 0) return Argument<float>::Get(const_cast<char*>(at));
-  uint16_t bits = Argument<uint16_t>::Get(const_cast<char*>(at));
-  return type == 2 ? FromFloat16(bits) : BitsToFloat(static_cast<int32_t>(uint32_t{bits} << 16));
-}
-void Put(char* at, int type, double value) {
-  auto f = static_cast<float>(value);
-  uint16_t bits = type == 2 ? ToFloat16(f) : 0;
-  if (type == 14) {
-    auto u = static_cast<uint32_t>(FloatToBits(f));
-    bits = static_cast<uint16_t>(std::isnan(f) ? (u >> 16) | 0x40
-                                               : (u + 0x7fff + ((u >> 16) & 1)) >> 16);
-  }
-  if (type == 1)
-    std::memcpy(at, &value, 8);
-  else if (type == 0)
-    std::memcpy(at, &f, 4);
-  else
-    std::memcpy(at, &bits, 2);
-}
 
 // All numbers of a matrix of the batch, row by row, transposed if that is asked for.
 std::vector<double> Read(const Matrix& m, uint64_t address, int64_t number, bool transpose) {
@@ -122,7 +98,8 @@ int CheckShapes(const Desc& desc, const Matrix& a, const Matrix& b, const Matrix
 STUB_ENTRY cublasLtCreate(void** handle) { return *handle = &handle_mark, 0; }
 STUB_ENTRY cublasLtMatmulDescCreate(void** desc, int compute, int scale) {
   std::lock_guard lock(TheMutex());
-  if (compute != 68 && compute != 70) return Refuse(kInvalid, "an unknown type of computing");
+  if (compute != 68 && compute != 70 && compute != 77)
+    return Refuse(kInvalid, "an unknown type of computing");
   Desc made;
   made.compute = compute;
   made.scale = scale;
@@ -231,13 +208,14 @@ STUB_ENTRY cublasLtMatmul(void* handle, void* desc, const void* alpha, const voi
     return Refuse(kInvalid, "cublasLtMatmul goes beyond a block");
   if ((number(x) | number(y) | number(z)) % algorithm[1])
     return Refuse(kInvalid, "cublasLtMatmul: the algorithm is for other alignments");
+  Count(e.compute == 77 ? "products with tf32" : "products");
   bool wide = o.type == 1;
   double one = wide ? *static_cast<const double*>(alpha) : *static_cast<const float*>(alpha);
   double none = wide ? *static_cast<const double*>(beta) : *static_cast<const float*>(beta);
   if (one != 1 || none != 0 || w != z) return Refuse(kInvalid, "the stub knows z = x y alone");
   if ((e.epilogue & 4) && !Holds(e.bias, static_cast<size_t>(o.rows) * SizeOf(o.type)))
     return Refuse(kInvalid, "cublasLtMatmul: no bias");
-  static_cast<Stream*>(stream)->Give(
+  static_cast<Stream*>(stream)->Launch(
       [=] { Multiply(e, l, number(x), r, number(y), o, number(z)); });
   return 0;
 }

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,9 @@ enum Result {  // of cuda.h
   kNotFound = 500,
   kNotReady = 600,
   kLaunchFailed = 719,
+  kCaptureUnsupported = 900,
+  kCaptureInvalidated = 901,
+  kCaptureWrongThread = 908,
 };
 
 // One lock for all of it: no test measures it.
@@ -38,10 +42,20 @@ std::recursive_mutex& TheMutex();
 int Refuse(int result, const std::string& what);
 std::vector<std::string> TakeFaults();
 
+// For tests: how often something happened.
+void Count(const std::string& what);
+
+using Work = std::function<void()>;
 struct Stream {
-  std::deque<std::function<void()>> work;
+  std::deque<Work> work;
   uint64_t given = 0, done = 0;
-  void Give(std::function<void()> one);
+  // While it is captured, what it is given is kept and not done.
+  bool captures = false, broken = false;
+  std::thread::id thread;  // that began to capture
+  std::vector<Work> kept;
+  void Give(Work one);
+  // A launch of a kernel, or of a library's: counted, unless it is captured.
+  void Launch(Work one);
   void RunTo(uint64_t count);
 };
 struct Event {

@@ -7,6 +7,7 @@
 #include "backends/cuda/libraries.h"
 #include "backends/cuda/memory.h"
 #include "backends/cuda/program.h"
+#include "backends/cuda/recording.h"
 #include "kernel/plugin.h"
 
 namespace ms::cuda {
@@ -21,6 +22,9 @@ class CudaBackend : public Backend {
     AddCompositions(table_);
     AddUpdates(table_);
     AddProducts(table_);
+    AddConvolutions(table_);
+    AddPooling(table_);
+    AddNorms(table_);
     AddIndexed(table_);
     AddRandom(table_);
     AddHostKernels(table_);
@@ -30,7 +34,7 @@ class CudaBackend : public Backend {
   }
   std::string_view name() const override { return kName; }
   const KernelTable& kernels() const override { return table_; }
-  const Layouts& layouts() const override { return ProductLayouts(); }
+  const Layouts& layouts() const override { return TheLayouts(); }
   Stream& stream() const override { return TheMemory().stream(); }
   std::unique_ptr<Stream> NewStream() const override {
     return std::make_unique<CudaStream>(TheMemory());
@@ -55,11 +59,12 @@ extern "C" __attribute__((visibility("default"))) void ms_backend_prepare(const 
 extern "C" __attribute__((visibility("default"))) size_t ms_backend_facts(char* text, size_t size) {
   const ms::cuda::Device& d = ms::cuda::TheDevice();
   ms::cuda::ProgramCounts counts = ms::cuda::CountPrograms();
+  ms::cuda::RecordingCounts recordings = ms::cuda::CountRecordings();
   std::string facts = fmt::format(
       "name: {}\nmemory: {}\nmultiprocessors: {}\nchip: {}\ndriver: {}\nnumber: {}\ncompiled: {}\n"
-      "from_disk: {}\n",
+      "from_disk: {}\nrecorded: {}\nnot_recorded: {}\nreplayed: {}\n",
       d.name, d.bytes, d.multiprocessors, d.chip, d.driver, d.number, counts.compiled,
-      counts.from_disk);
+      counts.from_disk, recordings.made, recordings.refused, recordings.replayed);
   if (size) {
     size_t count = std::min(facts.size(), size - 1);
     facts.copy(text, count);

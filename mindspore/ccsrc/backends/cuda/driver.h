@@ -18,6 +18,8 @@ using EventHandle = Handle*;
 using Module = Handle*;
 using Function = Handle*;
 using Pool = Handle*;
+using WorkGraph = Handle*;  // what a stream was given while it was captured
+using WorkExec = Handle*;   // the same, ready to be launched
 
 // ---- the driver, libcuda.so.1: each takes and returns what cuda.h says of the name in quotes
 #define MS_CUDA_DRIVER_ENTRIES(X)                                                               \
@@ -57,7 +59,14 @@ using Pool = Handle*;
   X(ModuleUnload, "cuModuleUnload", Module)                                                     \
   X(ModuleGetFunction, "cuModuleGetFunction", Function*, Module, const char*)                   \
   X(LaunchKernel, "cuLaunchKernel", Function, unsigned, unsigned, unsigned, unsigned, unsigned, \
-    unsigned, unsigned, StreamHandle, void**, void**)
+    unsigned, unsigned, StreamHandle, void**, void**)                                           \
+  X(StreamBeginCapture, "cuStreamBeginCapture_v2", StreamHandle, int)                           \
+  X(StreamEndCapture, "cuStreamEndCapture", StreamHandle, WorkGraph*)                           \
+  X(GraphInstantiateWithFlags, "cuGraphInstantiateWithFlags", WorkExec*, WorkGraph,             \
+    unsigned long long)                                                                         \
+  X(GraphLaunch, "cuGraphLaunch", WorkExec, StreamHandle)                                       \
+  X(GraphDestroy, "cuGraphDestroy", WorkGraph)                                                  \
+  X(GraphExecDestroy, "cuGraphExecDestroy", WorkExec)
 
 // Results, attributes and flags, by the names that cuda.h gives them.
 inline constexpr int kSuccess = 0;              // CUDA_SUCCESS
@@ -71,6 +80,7 @@ inline constexpr int kMemoryPools = 115;        // CU_DEVICE_ATTRIBUTE_MEMORY_PO
 inline constexpr int kReleaseThreshold = 4;     // CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
 inline constexpr unsigned kNonBlocking = 1;     // CU_STREAM_NON_BLOCKING
 inline constexpr unsigned kNoTiming = 2;        // CU_EVENT_DISABLE_TIMING
+inline constexpr int kCaptureRelaxed = 2;       // CU_STREAM_CAPTURE_MODE_RELAXED
 
 // ---- the compiler, libnvrtc
 using CompilerProgram = Handle*;
@@ -119,6 +129,7 @@ struct Heuristic {  // cublasLtMatmulHeuristicResult_t
 
 inline constexpr int kReal32 = 0, kReal64 = 1, kReal16 = 2, kBrain16 = 14;  // CUDA_R_*, _16BF
 inline constexpr int kCompute32 = 68, kCompute64 = 70;                      // CUBLAS_COMPUTE_*F
+inline constexpr int kComputeTensor32 = 77;                     // CUBLAS_COMPUTE_32F_FAST_TF32
 inline constexpr int kDescTransposeA = 3, kDescTransposeB = 4;  // CUBLASLT_MATMUL_DESC_*
 inline constexpr int kDescEpilogue = 7, kDescBias = 8;
 inline constexpr int kEpilogueRelu = 2, kEpilogueBias = 4;  // CUBLASLT_EPILOGUE_*: bits

@@ -13,10 +13,16 @@ void AddUpdates(KernelTable& table);
 // A kernel of a straight graph whose parameters are the request's inputs.
 KernelChoice NestOf(const Graph& body, const KernelRequest& request);
 
-void AddProducts(KernelTable& table);  // of matrices, by cuBLASLt
-void AddIndexed(KernelTable& table);   // positions that are numbers of a tensor
+void AddProducts(KernelTable& table);      // of matrices, by cuBLASLt
+void AddConvolutions(KernelTable& table);  // by cuDNN
+void AddPooling(KernelTable& table);
+void AddNorms(KernelTable& table);    // over batches: two nests each
+void AddIndexed(KernelTable& table);  // positions that are numbers of a tensor
 void AddRandom(KernelTable& table);
-const Layouts& ProductLayouts();
+// What passes ask.
+const Layouts& TheLayouts();
+bool ConvolutionWantsChannelsLast(const KernelRequest& convolution);
+int64_t PackedWeightSize(const KernelRequest& convolution);
 
 // What is left: the host's kernel, between copies. Says in MS_LOG=dispatch that it is so.
 void AddHostKernels(KernelTable& table);

@@ -99,6 +99,20 @@ Products LoadProducts() {
   return p;
 }
 
+// It opens its parts by itself, from beside it, and finds the compiler and cuBLASLt for those that
+// need them where this process has them open already.
+Dnn LoadDnn() {
+  TheCompiler();
+  TheProducts();
+  void* library = OpenBeside({"libcudnn.so.9"}, "NVIDIA's library libcudnn, version 9,");
+  Dnn d;
+#define MS_CUDA_FILL(name, symbol, ...) Fill(d.name, library, symbol, kInstall);
+  MS_CUDA_DNN_ENTRIES(MS_CUDA_FILL)
+#undef MS_CUDA_FILL
+  Fill(d.GetLastErrorString, library, "cudnnGetLastErrorString", kInstall);
+  return d;
+}
+
 }  // namespace
 
 void Prepare(const std::string& folders, int device) {
@@ -126,6 +140,10 @@ const Products& TheProducts() {
   static const auto* products = new Products(LoadProducts());
   return *products;
 }
+const Dnn& TheDnn() {
+  static const auto* dnn = new Dnn(LoadDnn());
+  return *dnn;
+}
 
 void Check(int result, const char* what) {
   if (result == kSuccess) return;
@@ -140,6 +158,14 @@ void CheckCompiler(int result, const char* what) {
 }
 void CheckProducts(int result, const char* what) {
   if (result) Throw(ErrorKind::kRuntime, "libcublasLt refuses {}: status {}", what, result);
+}
+std::string DnnError(int result) {
+  char text[512] = "";
+  TheDnn().GetLastErrorString(text, sizeof(text));
+  return fmt::format("status {}{}{}", result, *text ? ", " : "", text);
+}
+void CheckDnn(int result, const char* what) {
+  if (result) Throw(ErrorKind::kRuntime, "libcudnn refuses {}: {}", what, DnnError(result));
 }
 
 }  // namespace ms::cuda

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "backends/cuda/dnn_entries.h"
 #include "backends/cuda/driver.h"
 
 namespace ms::cuda {
@@ -17,10 +18,14 @@ int ChosenDevice();
 const Driver& TheDriver();
 const Compiler& TheCompiler();
 const Products& TheProducts();
+const Dnn& TheDnn();
 
 // Throws an Error that names the entry and what the driver says. `what` is the entry's name.
 void Check(int result, const char* what);
 void CheckCompiler(int result, const char* what);
 void CheckProducts(int result, const char* what);
+void CheckDnn(int result, const char* what);
+// What cuDNN says of its last error.
+std::string DnnError(int result);
 
 }  // namespace ms::cuda

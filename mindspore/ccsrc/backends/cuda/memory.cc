@@ -76,7 +76,13 @@ void CudaMemory::Refuse(size_t bytes) {
         Megabytes(stats().live), Megabytes(stats().peak));
 }
 
+StreamHandle CudaMemory::current() const {
+  CudaStream* captures = CapturingHere();
+  return captures ? captures->handle() : stream_->handle();
+}
+
 void* CudaMemory::Allocate(size_t bytes) {
+  RefuseCapture("memory that is taken");
   Enter();
   const Driver& driver = TheDriver();
   size_t whole = std::max<size_t>(bytes, 64);
@@ -103,6 +109,7 @@ void CudaMemory::Free(void* data, size_t) noexcept {
 }
 
 void CudaMemory::Store(void* to, const void* host, size_t bytes) {
+  RefuseCapture("what comes from the host");
   Enter();
   for (size_t at = 0; at < bytes; at += Staging::kMost) {
     staging_.Send(AddressOf(to) + at, static_cast<const char*>(host) + at,
@@ -113,7 +120,7 @@ void CudaMemory::Store(void* to, const void* host, size_t bytes) {
 void CudaMemory::Copy(void* to, const void* from, size_t bytes) {
   Enter();
   if (bytes && to != from) {
-    Check(TheDriver().MemcpyDtoDAsync(AddressOf(to), AddressOf(from), bytes, stream_->handle()),
+    Check(TheDriver().MemcpyDtoDAsync(AddressOf(to), AddressOf(from), bytes, current()),
           "cuMemcpyDtoDAsync");
   }
 }
@@ -121,10 +128,11 @@ void CudaMemory::Copy(void* to, const void* from, size_t bytes) {
 void CudaMemory::Zero(void* to, size_t bytes) {
   Enter();
   if (bytes)
-    Check(TheDriver().MemsetD8Async(AddressOf(to), 0, bytes, stream_->handle()), "cuMemsetD8Async");
+    Check(TheDriver().MemsetD8Async(AddressOf(to), 0, bytes, current()), "cuMemsetD8Async");
 }
 
 void CudaMemory::FetchNow(void* host, const void* from, size_t bytes) {
+  RefuseCapture("what the host reads");
   Enter();
   for (size_t at = 0; at < bytes; at += Staging::kMost) {
     staging_.Receive(static_cast<char*>(host) + at, AddressOf(from) + at,

@@ -49,6 +49,8 @@ class CudaMemory : public Memory {
 
  private:
   void FetchNow(void* host, const void* from, size_t bytes) override;
+  // Where copies go: to what this thread captures, if it does.
+  StreamHandle current() const;
   [[noreturn]] void Refuse(size_t bytes);
 
   CudaStream* stream_;  // threads may still run when others end

@@ -40,7 +40,16 @@ class CudaEvent : public Event {
   EventHandle handle_ = nullptr;
 };
 
+thread_local CudaStream* capturing_here = nullptr;
+
 }  // namespace
+
+CudaStream* CapturingHere() { return capturing_here; }
+CapturesHere::CapturesHere(CudaStream* stream) { capturing_here = stream; }
+CapturesHere::~CapturesHere() { capturing_here = nullptr; }
+void RefuseCapture(const char* what) {
+  if (capturing_here) Throw(ErrorKind::kInternal, "{} cannot be recorded", what);
+}
 
 CudaStream::CudaStream(Memory& memory) : Stream(memory), tickets_(kTickets) {
   Enter();
@@ -53,8 +62,18 @@ CudaStream::CudaStream(Memory& memory) : Stream(memory), tickets_(kTickets) {
   seen_ = new (seen) Found;
 }
 
+CudaStream::CudaStream(Memory& memory, CudaStream& main)
+    : Stream(memory), main_(&main), fault_(main.fault_) {
+  Enter();
+  Check(TheDriver().StreamCreate(&handle_, kNonBlocking), "cuStreamCreate");
+}
+
 CudaStream::~CudaStream() {
   if (IsLost()) return;
+  if (main_) {
+    TheDriver().StreamDestroy(handle_);
+    return;
+  }
   TheDriver().MemFreeAsync(fault_, handle_);
   TheDriver().StreamSynchronize(handle_);
   TheDriver().MemFreeHost(seen_);
@@ -62,11 +81,13 @@ CudaStream::~CudaStream() {
 }
 
 std::unique_ptr<Event> CudaStream::Record() {
+  RefuseCapture("an event");
   Enter();
   return std::make_unique<CudaEvent>(handle_);
 }
 
 void CudaStream::Follow(const Event& event) {
+  RefuseCapture("another stream");
   Enter();
   auto& other = static_cast<const CudaEvent&>(event);
   Check(TheDriver().StreamWaitEvent(handle_, other.handle(), 0), "cuStreamWaitEvent");
@@ -81,10 +102,20 @@ void CudaStream::Launch(Function function, const Grid& grid, std::vector<void*> 
 }
 
 unsigned CudaStream::NextTicket(const LaunchPlace* place, ErrorKind kind, std::string what) {
+  Ticket ticket{place ? *place : LaunchPlace{}, kind, std::move(what)};
+  return (main_ ? *main_ : *this).TakeTicket(std::move(ticket), main_ != nullptr);
+}
+
+// Kernels of a recording report by the same number each time.
+unsigned CudaStream::TakeTicket(Ticket ticket, bool kept) {
   std::lock_guard lock(mutex_);
+  if (kept) {
+    kept_tickets_[next_kept_] = std::move(ticket);
+    return next_kept_++;
+  }
   unsigned number = next_ticket_++;
-  if (next_ticket_ == 0) next_ticket_ = 1;
-  tickets_[number % kTickets] = {place ? *place : LaunchPlace{}, kind, std::move(what)};
+  if (next_ticket_ == kKept) next_ticket_ = 1;
+  tickets_[number % kTickets] = std::move(ticket);
   return number;
 }
 
@@ -95,7 +126,8 @@ void CudaStream::WaitForAll() {
 
 // From the device's word to an error of the launch that wrote it; the word is zero again.
 void CudaStream::Hear(const Found& found) {
-  const Ticket& ticket = tickets_[found.ticket % kTickets];
+  const Ticket& ticket =
+      found.ticket >= kKept ? kept_tickets_.at(found.ticket) : tickets_[found.ticket % kTickets];
   std::string what = ticket.what;
   for (long long number : {found.number, found.position}) {
     if (size_t at = what.find("{}"); at != std::string::npos)
@@ -109,6 +141,7 @@ void CudaStream::Hear(const Found& found) {
 }
 
 void CudaStream::SynchronizeNow() {
+  RefuseCapture("a wait");
   Enter();
   std::exception_ptr error;
   {

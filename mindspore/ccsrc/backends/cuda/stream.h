@@ -1,15 +1,19 @@
 // The stream of a GPU, and what kernels on it find wrong. A kernel that does leaves the number of
 // its launch in a word of the device's memory; kernels that see it there do nothing, until a wait
 // of the host finds it and throws it as an error of that launch.
+// What kernels are to do can be recorded, as a graph of the driver: they run with a second stream,
+// which only captures, so that what other threads give the first one stays out of it.
 #pragma once
 
-#include <array>
+#include <atomic>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
 #include "backends/cuda/driver.h"
 #include "base/mutex.h"
 #include "kernel/kernel.h"
+#include "kernel/recorder.h"
 
 namespace ms::cuda {
 
@@ -18,9 +22,11 @@ struct Grid {
   unsigned threads = 256;  // of a block
 };
 
-class CudaStream : public Stream {
+class CudaStream : public Stream, public Recorder {
  public:
   explicit CudaStream(Memory& memory);
+  // One that captures what `main` is to do.
+  CudaStream(Memory& memory, CudaStream& main);
   ~CudaStream() override;
   StreamHandle handle() const { return handle_; }
 
@@ -36,8 +42,17 @@ class CudaStream : public Stream {
   // Waits, and says nothing of what was found wrong.
   void WaitForAll();
 
+  uint64_t generation() const override;
+  std::unique_ptr<Recording> Record(const std::function<void(Stream&, RandomState&)>& run) override;
+  // Whether this one captures.
+  bool captures() const { return main_ != nullptr; }
+  // Where seed and offset of random numbers will be, which kernels add to their own; null: these
+  // are all. device/random.cuh reads them.
+  const void* random_words() const { return random_words_; }
+
  private:
   static constexpr size_t kTickets = 1 << 16;
+  static constexpr unsigned kKept = 0x80000000;  // of tickets that recordings have
   struct Ticket {
     LaunchPlace place;
     ErrorKind kind = ErrorKind::kInternal;
@@ -51,16 +66,36 @@ class CudaStream : public Stream {
   void SynchronizeNow() override;
   void Hear(const Found& found);
 
+  unsigned TakeTicket(Ticket ticket, bool kept);
+  bool Capture(const std::function<void(Stream&, RandomState&)>& run, RandomState& random,
+               WorkExec* made);
+
+  CudaStream* const main_ = nullptr;
+  std::unique_ptr<CudaStream> side_;  // that captures
+  std::atomic<bool> records_{false};  // some thread does
+  const void* random_words_ = nullptr;
   StreamHandle handle_ = nullptr;
   Address fault_ = 0;
   Found* seen_ = nullptr;  // pinned
   Mutex mutex_;
   std::vector<Ticket> tickets_;
-  unsigned next_ticket_ = 1;
+  std::unordered_map<unsigned, Ticket> kept_tickets_;
+  unsigned next_ticket_ = 1, next_kept_ = kKept;
   // The latest error and its number. Each thread hears of it once.
   std::exception_ptr error_;
   uint64_t errors_ = 0, heard_by_some_ = 0;
   std::unordered_map<uint64_t, uint64_t> heard_;  // by the number of the thread
 };
+
+// The stream that captures what this thread's kernels do; null: none.
+CudaStream* CapturingHere();
+class CapturesHere {
+ public:
+  explicit CapturesHere(CudaStream* stream);
+  ~CapturesHere();
+  CapturesHere(const CapturesHere&) = delete;
+};
+// Throws where this thread captures: what waits, or takes memory, cannot be kept.
+void RefuseCapture(const char* what);
 
 }  // namespace ms::cuda

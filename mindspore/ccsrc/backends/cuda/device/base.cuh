@@ -10,6 +10,11 @@ typedef unsigned short uint16_t;
 typedef unsigned int uint32_t;
 typedef unsigned long long uint64_t;
 #define INT32_MIN (-2147483647 - 1)
+// NVRTC knows none of these.
+#define __builtin_huge_val() __builtin_bit_cast(double, 0x7ff0000000000000ull)
+#define __builtin_huge_valf() __builtin_bit_cast(float, 0x7f800000)
+#define __builtin_nan(text) __builtin_bit_cast(double, 0x7ff8000000000000ull)
+#define __builtin_nanf(text) __builtin_bit_cast(float, 0x7fc00000)
 #elif !defined(MS_EMULATED)
 #include <stdint.h>
 #endif

@@ -1,9 +1,25 @@
 // Random numbers, those of the host: Philox 4x32-10 (kernel/random.h). A group of 64 words is made
 // of 16 counters; word i is part i / 16 of counter i % 16. A thread has a counter, and the four
 // elements that its words are for.
+// The op's own seeds choose another stream; zeros leave the global one. In a recording, which runs
+// again and again, the global seed and the first offset are read from memory.
 struct Numbers {
-  long long at[4];  // seed, offset, elements, the word of the first element
+  long long at[6];  // seed, offset, elements, the word of the first element, the op's own seeds
 };
+typedef const uint64_t* Recorded;  // null, or these two
+
+// The finaliser of SplitMix64.
+MS_FUNCTION uint64_t Mix(uint64_t x) {
+  x += 0x9e3779b97f4a7c15ull;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+MS_FUNCTION uint64_t SeedOf(Recorded recorded, const Numbers& n) {
+  const uint64_t seed = recorded ? recorded[0] : (uint64_t)n.at[0];
+  if (n.at[4] == 0 && n.at[5] == 0) return seed;
+  return Mix(Mix(seed ^ (uint64_t)n.at[4]) + (uint64_t)n.at[5]);
+}
 struct Words {
   uint32_t at[4];
 };
@@ -43,25 +59,27 @@ MS_FUNCTION void Normals(uint32_t radius_word, uint32_t angle_word, float* first
 // body(words, e): e is the element of the first word, the others follow 16 apart; some of them may
 // be outside of [0, elements).
 template <class F>
-MS_FUNCTION void ForWords(Numbers n, F body) {
+MS_FUNCTION void ForWords(Recorded recorded, Numbers n, F body) {
+  const uint64_t seed = SeedOf(recorded, n);
+  const uint64_t offset = (uint64_t)n.at[1] + (recorded ? recorded[1] : 0);
   const long long first = n.at[3] / 64 * 16, end = (n.at[3] + n.at[2] + 63) / 64 * 16;
   const long long step = (long long)gridDim.x * 256;
   for (long long c = first + (long long)blockIdx.x * 256 + threadIdx.x; c < end; c += step) {
-    const Words words = Philox((uint64_t)n.at[0], (uint64_t)n.at[1], (uint64_t)c);
+    const Words words = Philox(seed, offset, (uint64_t)c);
     body(words, c / 16 * 64 + c % 16 - n.at[3]);
   }
 }
 
-MS_FUNCTION void Uniform(float* out, Numbers n) {
-  ForWords(n, [=](Words words, long long e) {
+MS_FUNCTION void Uniform(Recorded recorded, float* out, Numbers n) {
+  ForWords(recorded, n, [=](Words words, long long e) {
     for (int j = 0; j < 4; ++j) {
       if (e + 16 * j < n.at[2])
         out[e + 16 * j] = (float)(int32_t)(words.at[j] >> 8) * (1.0f / 16777216.0f);
     }
   });
 }
-MS_FUNCTION void Normal(float* out, Numbers n) {
-  ForWords(n, [=](Words words, long long e) {
+MS_FUNCTION void Normal(Recorded recorded, float* out, Numbers n) {
+  ForWords(recorded, n, [=](Words words, long long e) {
     float normals[4];
     Normals(words.at[0], words.at[1], &normals[0], &normals[1]);
     Normals(words.at[2], words.at[3], &normals[2], &normals[3]);
@@ -72,8 +90,9 @@ MS_FUNCTION void Normal(float* out, Numbers n) {
 }
 // Words below the threshold are kept.
 template <class M, class R>
-MS_FUNCTION void Drop(const M* x, M* y, M* mask, uint64_t threshold, R scale, Numbers n) {
-  ForWords(n, [=](Words words, long long e) {
+MS_FUNCTION void Drop(Recorded recorded, const M* x, M* y, M* mask, uint64_t threshold, R scale,
+                      Numbers n) {
+  ForWords(recorded, n, [=](Words words, long long e) {
     for (int j = 0; j < 4; ++j) {
       const long long at = e + 16 * j;
       if (at < 0 || at >= n.at[2]) continue;

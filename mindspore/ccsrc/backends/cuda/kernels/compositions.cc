@@ -189,8 +189,10 @@ KernelMaker Constant(double value) {
 
 void AddCompositions(KernelTable& table) {
   for (const OpDef* op : Ops().All()) {
-    // Internal ones are what passes make where a device gains by it: see host.cc.
-    if (op->expand && !op->internal) table.For(op->name).Try("nest", Composition(Expanded));
+    // Internal ones are what passes make where a device gains by it: see host.cc. What a bias is
+    // added by, passes that join it to a convolution know as an Add alone.
+    if (op->expand && !op->internal && op->name != "BiasAdd")
+      table.For(op->name).Try("nest", Composition(Expanded));
   }
   table.For("DropoutGrad").Try("nest", Composition(DropoutGrad));
   table.For("Softmax").Try("nest", Composition(Softmax));

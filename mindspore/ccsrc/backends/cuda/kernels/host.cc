@@ -22,6 +22,7 @@ class HostKernel : public Kernel {
   std::string Contents() const override { return "on the host"; }
 
   void Run(const KernelArgs& args) const override {
+    RefuseCapture("what runs on the host");
     CudaMemory& memory = TheMemory();
     std::vector<BufferRef> buffers;
     std::vector<const void*> in;

@@ -4,6 +4,7 @@
 #include "backends/cuda/kernels.h"
 #include "backends/cuda/libraries.h"
 #include "backends/cuda/memory.h"
+#include "backends/cuda/policy.h"
 #include "base/mutex.h"
 #include "kernel/layout.h"
 
@@ -78,50 +79,67 @@ class ProductKernel : public Kernel {
         x_(type, p.transpose_a ? p.k : p.m, p.transpose_a ? p.m : p.k, p.batch, p.same_x),
         y_(type, p.transpose_b ? p.n : p.k, p.transpose_b ? p.k : p.n, p.batch, p.same_y),
         z_(type, p.m, p.n, p.batch, false) {
-    bool wide = p.dtype == DType::kFloat64;
-    CheckProducts(
-        TheProducts().DescCreate(&desc_, wide ? kCompute64 : kCompute32, wide ? kReal64 : kReal32),
-        "cublasLtMatmulDescCreate");
-    Set(kDescTransposeA, static_cast<int32_t>(p.transpose_b));
-    Set(kDescTransposeB, static_cast<int32_t>(p.transpose_a));
-    int32_t epilogue = (p.bias ? kEpilogueBias : 0) | (p.relu ? kEpilogueRelu : 0);
-    if (epilogue) Set(kDescEpilogue, epilogue);
-    aligned_ = Choose(kAligned);
-    single_ = Choose(static_cast<uint32_t>(ItemSize(p.dtype)));
+    full_ = Make(p.dtype == DType::kFloat64 ? kCompute64 : kCompute32);
+    if (p.dtype == DType::kFloat32) tensor_ = Make(kComputeTensor32);
     cost_ns_ = 4000;  // of the host
   }
-  ~ProductKernel() override { TheProducts().DescDestroy(desc_); }
+  ~ProductKernel() override {
+    for (ProductDesc desc : {full_.desc, tensor_.desc}) {
+      if (desc) TheProducts().DescDestroy(desc);
+    }
+  }
 
   void Run(const KernelArgs& args) const override {
     Enter();
     auto& stream = static_cast<CudaStream&>(*args.stream);
     // The bias belongs to the description: one for each run, as threads share this kernel.
     std::lock_guard lock(mutex_);
-    if (product_.bias) Set(kDescBias, args.in[2]);
+    const Way& way = tensor_.desc && ThePolicy().products_tf32 ? tensor_ : full_;
+    if (product_.bias) Set(way.desc, kDescBias, args.in[2]);
     Address all = AddressOf(args.in[0]) | AddressOf(args.in[1]) | AddressOf(args.out[0]);
     if (product_.bias) all |= AddressOf(args.in[2]);
-    const Algorithm& algorithm = all % kAligned == 0 ? aligned_ : single_;
+    const Algorithm& algorithm = all % kAligned == 0 ? way.aligned : way.single;
     double one = 1, zero = 0;
     float one32 = 1, zero32 = 0;
     bool wide = product_.dtype == DType::kFloat64;
     const void* alpha = wide ? static_cast<const void*>(&one) : &one32;
     const void* beta = wide ? static_cast<const void*>(&zero) : &zero32;
     CheckProducts(
-        TheProducts().Matmul(TheHandle(), desc_, alpha, args.in[1], y_.handle(), args.in[0],
+        TheProducts().Matmul(TheHandle(), way.desc, alpha, args.in[1], y_.handle(), args.in[0],
                              x_.handle(), beta, args.out[0], z_.handle(), args.out[0], z_.handle(),
                              &algorithm, args.workspace, workspace_bytes_, stream.handle()),
         "cublasLtMatmul");
   }
 
  private:
+  // How it is computed: for addresses that are aligned, and for others.
+  struct Way {
+    ProductDesc desc = nullptr;
+    Algorithm aligned = {}, single = {};
+  };
+
+  Way Make(int compute) {
+    bool wide = product_.dtype == DType::kFloat64;
+    Way way;
+    CheckProducts(TheProducts().DescCreate(&way.desc, compute, wide ? kReal64 : kReal32),
+                  "cublasLtMatmulDescCreate");
+    Set(way.desc, kDescTransposeA, static_cast<int32_t>(product_.transpose_b));
+    Set(way.desc, kDescTransposeB, static_cast<int32_t>(product_.transpose_a));
+    int32_t epilogue = (product_.bias ? kEpilogueBias : 0) | (product_.relu ? kEpilogueRelu : 0);
+    if (epilogue) Set(way.desc, kDescEpilogue, epilogue);
+    way.aligned = Choose(way.desc, kAligned);
+    way.single = Choose(way.desc, static_cast<uint32_t>(ItemSize(product_.dtype)));
+    return way;
+  }
+
   template <class T>
-  void Set(int attribute, T value) const {
-    CheckProducts(TheProducts().DescSet(desc_, attribute, &value, sizeof(value)),
+  static void Set(ProductDesc desc, int attribute, T value) {
+    CheckProducts(TheProducts().DescSet(desc, attribute, &value, sizeof(value)),
                   "cublasLtMatmulDescSetAttribute");
   }
 
   // An algorithm for addresses that are multiples of `alignment`.
-  Algorithm Choose(uint32_t alignment) {
+  Algorithm Choose(ProductDesc desc, uint32_t alignment) {
     const Products& p = TheProducts();
     Preference preference = nullptr;
     CheckProducts(p.PreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate");
@@ -134,7 +152,7 @@ class ProductKernel : public Kernel {
     Heuristic found = {};
     int count = 0;
     if (status == 0) {
-      status = p.AlgoGetHeuristic(TheHandle(), desc_, y_.handle(), x_.handle(), z_.handle(),
+      status = p.AlgoGetHeuristic(TheHandle(), desc, y_.handle(), x_.handle(), z_.handle(),
                                   z_.handle(), preference, 1, &found, &count);
     }
     p.PreferenceDestroy(preference);
@@ -148,8 +166,7 @@ class ProductKernel : public Kernel {
 
   const Product product_;
   const Layout x_, y_, z_;
-  ProductDesc desc_ = nullptr;
-  Algorithm aligned_ = {}, single_ = {};
+  Way full_, tensor_;
   mutable Mutex mutex_;
 };
 
@@ -206,13 +223,15 @@ void AddProducts(KernelTable& table) {
   table.For("MatMulBias").Try("cublaslt", MakeMatMulBias);
 }
 
-const Layouts& ProductLayouts() {
+const Layouts& TheLayouts() {
   static const Layouts layouts = [] {
     Layouts l;
     l.takes_bias = [](const KernelRequest& product) {
       return product.op.name == "MatMul" && IsFloating(product.dtype(0)) &&
              product.dtype(0) != DType::kFloat64;
     };
+    l.channels_last = ConvolutionWantsChannelsLast;
+    l.packed_size = PackedWeightSize;
     l.joins = [](const std::string& activation) { return activation == "relu"; };
     return l;
   }();

@@ -11,43 +11,38 @@
 namespace ms::cuda {
 namespace {
 
-// The finaliser of SplitMix64.
-uint64_t Mix(uint64_t x) {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
-
 // The op's own seeds choose another stream; zeros leave the global one.
 class Seeds {
  public:
   Seeds(const KernelRequest& r, const char* first, const char* second)
-      : first_(static_cast<uint64_t>(r.attr<int64_t>(first))),
-        second_(static_cast<uint64_t>(r.attr<int64_t>(second))) {}
+      : first_(r.attr<int64_t>(first)), second_(r.attr<int64_t>(second)) {}
   // Draws the offset, which depends on the order of the program alone.
   std::vector<long long> Numbers(RandomState* state, int64_t size, int64_t start) const {
-    uint64_t seed = state->seed();
-    if (first_ != 0 || second_ != 0) seed = Mix(Mix(seed ^ first_) + second_);
-    return {static_cast<long long>(seed), static_cast<long long>(state->NextOffset()), size, start};
+    return {static_cast<long long>(state->seed()),
+            static_cast<long long>(state->NextOffset()),
+            size,
+            start,
+            first_,
+            second_};
   }
 
  private:
-  uint64_t first_, second_;
+  long long first_, second_;
 };
 
 KernelMaker Floats(const char* function) {
   return [function](const KernelRequest& r) -> KernelChoice {
     if (r.out[0].dtype() != DType::kFloat32) return No("needs Float32");
     int64_t size = r.out[0].shape().size();
-    std::string body = fmt::format("{}(out, n);", function);
+    std::string body = fmt::format("{}(recorded, out, n);", function);
     return FunctionKernel(
         [=, seeds = Seeds(r, "seed", "seed2"),
-         program = Program::Of(kRandomText + EntryText(0, "float* out", body), 1)](
-            const KernelArgs& args) {
+         program = Program::Of(kRandomText + EntryText(0, "Recorded recorded, float* out", body),
+                               1)](const KernelArgs& args) {
           auto numbers = seeds.Numbers(args.random, size, 0);
           if (size)
-            LaunchText(StreamOf(args), *program, 0, BlocksFor(size / 4), {args.out[0]}, numbers);
+            LaunchText(StreamOf(args), *program, 0, BlocksFor(size / 4),
+                       {StreamOf(args).random_words(), args.out[0]}, numbers);
         },
         2000);
   };
@@ -60,9 +55,9 @@ KernelChoice MakeDropout(const KernelRequest& r) {
   // Words below this are kept.
   auto threshold = static_cast<uint64_t>(std::max(std::llround(keep * 4294967296.0), 1ll));
   std::string body =
-      fmt::format("Drop(x, y, mask, {}ull, {}, n);", threshold,
+      fmt::format("Drop(recorded, x, y, mask, {}ull, {}, n);", threshold,
                   ConstantText(1 / keep, type == "double" ? DType::kFloat64 : DType::kFloat32));
-  std::string arguments = fmt::format("const {0}* x, {0}* y, {0}* mask", memory);
+  std::string arguments = fmt::format("Recorded recorded, const {0}* x, {0}* y, {0}* mask", memory);
   return FunctionKernel(
       [=, seeds = Seeds(r, "Seed0", "Seed1"),
        program =
@@ -71,7 +66,8 @@ KernelChoice MakeDropout(const KernelRequest& r) {
         auto numbers = seeds.Numbers(args.random, size, FirstElement(shape));
         if (size)
           LaunchText(StreamOf(args), *program, 0, BlocksFor(size / 4 + 32),
-                     {args.in[0], args.out[0], args.out[1]}, numbers);
+                     {StreamOf(args).random_words(), args.in[0], args.out[0], args.out[1]},
+                     numbers);
       },
       2000);
 }

@@ -1,0 +1,116 @@
+// The entry points of cuDNN 9 that this device calls: its backend interface, in which a computation
+// is a graph of descriptors, and every fact of a descriptor an attribute. Declared here as driver.h
+// does; tests/devices/cudnn_declarations.cc compares them with NVIDIA's header where that is
+// installed.
+#pragma once
+
+#include "backends/cuda/driver.h"
+
+namespace ms::cuda {
+
+using DnnHandle = Handle*;
+using DnnDescriptor = void*;
+
+#define MS_CUDA_DNN_ENTRIES(X)                                                                   \
+  X(Create, "cudnnCreate", DnnHandle*)                                                           \
+  X(SetStream, "cudnnSetStream", DnnHandle, StreamHandle)                                        \
+  X(CreateDescriptor, "cudnnBackendCreateDescriptor", int, DnnDescriptor*)                       \
+  X(DestroyDescriptor, "cudnnBackendDestroyDescriptor", DnnDescriptor)                           \
+  X(SetAttribute, "cudnnBackendSetAttribute", DnnDescriptor, int, int, int64_t, const void*)     \
+  X(GetAttribute, "cudnnBackendGetAttribute", DnnDescriptor, int, int, int64_t, int64_t*, void*) \
+  X(Finalize, "cudnnBackendFinalize", DnnDescriptor)                                             \
+  X(Execute, "cudnnBackendExecute", DnnHandle, DnnDescriptor, DnnDescriptor)
+
+struct Dnn {
+#define MS_CUDA_MEMBER(name, symbol, ...) int (*name)(__VA_ARGS__) = nullptr;
+  MS_CUDA_DNN_ENTRIES(MS_CUDA_MEMBER)
+#undef MS_CUDA_MEMBER
+  void (*GetLastErrorString)(char*, size_t) = nullptr;
+};
+
+// Numbers of cudnn_graph.h, without the prefix CUDNN_.
+namespace dnn {
+
+enum Data { kFloat = 0, kDouble = 1, kHalf = 2, kBrain = 9 };  // DATA_*
+
+enum Kind {  // BACKEND_*_DESCRIPTOR
+  kPointwise = 0,
+  kConvolution = 1,
+  kEngine = 2,
+  kEngineConfig = 3,
+  kEngineHeuristics = 4,
+  kExecutionPlan = 5,
+  kForward = 10,
+  kBackwardFilter = 11,
+  kBackwardData = 12,
+  kPointwiseStep = 13,
+  kOperationGraph = 15,
+  kVariantPack = 16,
+  kTensor = 17,
+};
+
+enum Type {  // TYPE_*
+  kHandleType = 0,
+  kDataType = 1,
+  kBooleanType = 2,
+  kInt64Type = 3,
+  kFloatType = 4,
+  kDoubleType = 5,
+  kPointerType = 6,
+  kConvolutionModeType = 7,
+  kHeuristicsModeType = 8,
+  kNanType = 10,
+  kNoteType = 11,
+  kPointwiseModeType = 14,
+  kDescriptorType = 15,
+};
+
+enum Attribute {  // ATTR_*
+  kPointwiseMode = 0,
+  kPointwisePrecision = 1,
+  kPointwiseNan = 2,
+  kConvolutionType = 100,
+  kConvolutionMode = 101,
+  kConvolutionDilations = 102,
+  kConvolutionStrides = 103,
+  kConvolutionPadsAfter = 104,
+  kConvolutionPadsBefore = 105,
+  kConvolutionRank = 106,
+  kHeuristicsMode = 200,
+  kHeuristicsGraph = 201,
+  kHeuristicsResults = 202,
+  kConfigEngine = 300,
+  kPlanHandle = 400,
+  kPlanConfig = 401,
+  kPlanWorkspace = 402,
+  // Of each convolution: alpha, beta, the convolution, then three tensors.
+  kForwardAlpha = 700,  // ..., w, x, y
+  kDataAlpha = 706,     // ..., w, dx, dy
+  kFilterAlpha = 712,   // ..., dw, x, dy
+  kStepPointwise = 750,
+  kStepX = 751,
+  kStepB = 752,
+  kStepY = 753,
+  kGraphHandle = 800,
+  kGraphSteps = 801,
+  kTensorAlignment = 900,
+  kTensorType = 901,
+  kTensorSizes = 902,
+  kTensorStrides = 903,
+  kTensorName = 906,
+  kTensorVirtual = 907,
+  kPackNames = 1000,
+  kPackPointers = 1001,
+  kPackWorkspace = 1003,
+  kEngineNotes = 1303,
+};
+
+inline constexpr int kCrossCorrelation = 1;
+inline constexpr int kPropagateNan = 1;
+inline constexpr int kAdd = 0, kRelu = 100;          // POINTWISE_ADD, _RELU_FWD
+inline constexpr int kModeA = 3, kModeFallback = 2;  // HEUR_MODE_*
+inline constexpr int kTensorCore = 0;                // NUMERICAL_NOTE_*
+inline constexpr int kDownConvert = 1, kNondeterministic = 4, kMostNotes = 32;
+
+}  // namespace dnn
+}  // namespace ms::cuda

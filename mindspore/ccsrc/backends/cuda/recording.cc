@@ -1,0 +1,124 @@
+#include "backends/cuda/recording.h"
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "backends/cuda/device.h"
+#include "backends/cuda/libraries.h"
+#include "backends/cuda/memory.h"
+#include "backends/cuda/policy.h"
+#include "tensor/buffer.h"
+
+namespace ms::cuda {
+namespace {
+
+constexpr int kMost = 512;  // recordings of the process
+std::atomic<int> recordings{0}, made{0}, refused{0}, replayed{0};
+
+// MS_LOG=recording: what is recorded, and why something is not.
+void Log(const std::string& text) {
+  static const bool on = [] {
+    const char* value = std::getenv("MS_LOG");
+    return value && std::string_view(value).find("recording") != std::string_view::npos;
+  }();
+  if (on) std::fprintf(stderr, "[recording] %s\n", text.c_str());
+}
+
+// So many offsets that follow each other, of which it returns the first: other threads may draw.
+uint64_t Reserve(RandomState& random, uint64_t count) {
+  for (;;) {
+    uint64_t first = random.NextOffset(), next = first + 1;
+    while (next - first < count && random.NextOffset() == next) ++next;
+    if (next - first == count) return first;
+  }
+}
+
+class CudaRecording : public Recording {
+ public:
+  CudaRecording(CudaStream& stream, WorkExec work, uint64_t draws, BufferRef words)
+      : stream_(stream), work_(work), draws_(draws), words_(std::move(words)) {
+    ++recordings;
+  }
+  ~CudaRecording() override {
+    --recordings;
+    if (!IsLost()) TheDriver().GraphExecDestroy(work_);  // later, if it is running
+  }
+
+  void Replay(RandomState* random) override {
+    Enter();
+    if (draws_) {
+      uint64_t words[] = {random->seed(), Reserve(*random, draws_)};
+      stream_.memory().Store(words_->data(), words, sizeof(words));
+    }
+    Check(TheDriver().GraphLaunch(work_, stream_.handle()), "cuGraphLaunch");
+    ++replayed;
+  }
+
+ private:
+  CudaStream& stream_;
+  WorkExec work_;
+  const uint64_t draws_;  // of random numbers
+  BufferRef words_;       // seed, and the first of their offsets
+};
+
+}  // namespace
+
+uint64_t CudaStream::generation() const {
+  return ThePolicy().records ? 1 + ThePolicy().changes : 0;
+}
+
+// Whether all of it was kept.
+bool CudaStream::Capture(const std::function<void(Stream&, RandomState&)>& run, RandomState& random,
+                         WorkExec* work) {
+  const Driver& driver = TheDriver();
+  // Relaxed: kernels that are seen for the first time may be loaded. What else is forbidden, the
+  // memory refuses (RefuseCapture).
+  Check(driver.StreamBeginCapture(side_->handle_, kCaptureRelaxed), "cuStreamBeginCapture");
+  std::string why;
+  {
+    CapturesHere scope(side_.get());
+    try {
+      run(*side_, random);
+    } catch (const std::exception& error) {
+      why = error.what();  // the host runs it, or it is wrong, which is seen when it runs as usual
+    }
+  }
+  WorkGraph graph = nullptr;
+  int result = driver.StreamEndCapture(side_->handle_, &graph);
+  if (result == kSuccess && why.empty()) result = driver.GraphInstantiateWithFlags(work, graph, 0);
+  if (result != kSuccess && why.empty()) {
+    const char* name = nullptr;
+    driver.GetErrorName(result, &name);
+    why = fmt::format("the driver says {}", name ? name : "nothing");
+  }
+  if (graph) driver.GraphDestroy(graph);
+  ++(why.empty() ? made : refused);
+  Log(why.empty() ? fmt::format("kept, with {} draws of random numbers", random.offset())
+                  : fmt::format("not kept: {}", why));
+  return why.empty();
+}
+
+std::unique_ptr<Recording> CudaStream::Record(
+    const std::function<void(Stream&, RandomState&)>& run) {
+  Enter();
+  if (recordings >= kMost) return nullptr;
+  // Nobody waits here, as he might hold what the other thread needs.
+  if (records_.exchange(true)) return nullptr;
+  struct Done {
+    std::atomic<bool>& records;
+    ~Done() { records = false; }
+  } done{records_};
+  if (!side_) side_ = std::make_unique<CudaStream>(memory(), *this);
+  BufferRef words = Buffer::Allocate(2 * sizeof(uint64_t), memory());
+  side_->random_words_ = words->data();
+  RandomState random(0);
+  WorkExec work = nullptr;
+  if (!Capture(run, random, &work)) return nullptr;
+  return std::make_unique<CudaRecording>(*this, work, random.offset(), std::move(words));
+}
+
+RecordingCounts CountRecordings() { return {made, refused, replayed}; }
+
+}  // namespace ms::cuda
