@@ -8,6 +8,9 @@ import pytest
 import rehearsal_checks
 from rowlib import ROWS, Args, Row
 
+# Its processes are threads, which on a device would share one stream, and wait for each other in it.
+pytestmark = pytest.mark.host_device
+
 CASES = [
     pytest.param(row, case, i, id=f"{name}-{i}")
     for name, row in sorted(ROWS.items())

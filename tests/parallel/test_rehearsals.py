@@ -13,6 +13,9 @@ import pytest
 import mindspore as ms
 from mindspore import Parameter, Tensor, _core, nn, ops
 
+# Its processes are threads, which on a device would share one stream, and wait for each other in it.
+pytestmark = pytest.mark.host_device
+
 MESHES = ((2,), (3,), (2, 2), (8,), (2, 2, 2))
 
 

@@ -15,6 +15,9 @@ from mindspore import Parameter, Tensor, _core, nn, ops
 from mindspore.common import _planning
 from mindspore.parallel import explain
 
+# Its processes are threads, which on a device would share one stream, and wait for each other in it.
+pytestmark = pytest.mark.host_device
+
 
 @pytest.fixture(autouse=True)
 def _graph_mode() -> Iterator[None]:
