@@ -86,6 +86,7 @@ from mindspore.ops.function.special_func import *
 from mindspore.ops.function.status_classes import *
 from mindspore.ops.function.structure_func import *
 from mindspore.ops.function.tensor_methods import *
+from mindspore.ops.function.uneven_func import *
 from mindspore.ops.function.unfold_func import *
 from mindspore.ops.function.unique_func import *
 from mindspore.ops.function.unpool_func import *
