@@ -107,6 +107,7 @@ def test_a_hundred_thousand_steps() -> None:
     assert np.isfinite(gradient(Tensor(np.array([0.5, 0.9])), Tensor(100_000)).asnumpy()).all()
 
 
+@pytest.mark.slow  # the way down to the limit of recursion takes seconds
 def test_a_gradient_of_itself_is_refused() -> None:
     def selfish(x: Tensor) -> Tensor:
         return ops.grad(selfish)(x)
