@@ -83,7 +83,7 @@ OPS = {  # title of a page: topics
         "status_classes",
     ),
     "Sparse tensors": ("_sparse", "sparse_func"),
-    "Collectives": ("_collectives", "communication_func", "operations.comm_ops"),
+    "Collectives": ("_collectives", "communication_func", "uneven_func", "operations.comm_ops"),
 }
 NN = {
     "Cells and containers": ("cell", "layer.container", "utils"),

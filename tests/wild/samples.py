@@ -172,6 +172,7 @@ TEXTS: dict[str, str] = {
     "ops.reduce": "f(2), 0",
     "ops.reduce_scatter": "f(2), [f(2)]",
     "ops.row_tensor_add": "ROWS, f(2, 3)",
+    "ops.all_to_all_v_c": "f(2), f(2), [2]",
     "ops.scatter_object_list": "[None], [1], 0",
     "ops.standard_laplace": "(2, 3)",
     **dict.fromkeys(("ops.string_concat", "ops.string_eq"), "'a', 'b'"),

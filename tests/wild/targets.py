@@ -166,6 +166,7 @@ _BASES = (
     *("nn.AdaSumByGradWrapCell", "nn.AdaSumByDeltaWeightWrapCell"),
     "nn.GraphCell",  # of a file
     *("ops.send", "ops.recv", "ops.isend", "ops.irecv", "ops.batch_isend_irecv"),
+    *("ops.send_object_list", "ops.recv_object_list"),
 )
 # Cells that are not called.
 _NOT_CALLED = (nn.CellDict, nn.CellList, nn.Optimizer)
