@@ -11,11 +11,11 @@ import numpy as np
 from mindspore import _core
 from mindspore.dataset.core.validator_helpers import check_type
 from mindspore.dataset.engine.calls import LoadCall
-from mindspore.dataset.engine.datasets import MappableDataset
 from mindspore.dataset.engine.datasets_image_sets import ImageSetDataset
 from mindspore.dataset.engine.mapping import python_call
 from mindspore.dataset.engine.samplers import choose_sampler
 from mindspore.dataset.engine.source_files import (
+    LoadedDataset,
     array_column,
     choice,
     files_below,
@@ -134,7 +134,7 @@ class _Pictures:
         return (picture, *self.annotation(index))
 
 
-class _AnnotatedPictures(MappableDataset):
+class _AnnotatedPictures(LoadedDataset):
     """Base of the sets with a file of MATLAB beside each picture, which is read with it."""
 
     def _give(
@@ -151,19 +151,9 @@ class _AnnotatedPictures(MappableDataset):
         check_type(op, "decode", decode, bool)
         if not pictures:
             raise ValueError(f"For '{op}', there must be pictures, but there are none.")
-        self.num_shards = options[3]
-        chosen = choose_sampler(op, *options[:5])
         load = LoadCall(_Pictures(pictures, decode, annotation), columns, None)
         call, pools = python_call(load, 0)
-        count = len(columns)
-        super().__init__(
-            columns,
-            len(pictures),
-            chosen,
-            lambda order: _core.dataset.loaded(order, call, count),
-            options[5],
-            pools,
-        )
+        self._load(columns, len(pictures), call, options, pools)
 
 
 class SBDataset(_AnnotatedPictures):

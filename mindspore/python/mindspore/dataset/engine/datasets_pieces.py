@@ -10,10 +10,14 @@ from typing import Any
 import numpy as np
 
 from mindspore import _core
-from mindspore.dataset.core.validator_helpers import check_int, check_type
-from mindspore.dataset.engine.datasets import MappableDataset
-from mindspore.dataset.engine.samplers import choose_sampler
-from mindspore.dataset.engine.source_files import choice, folder, present, read_lines
+from mindspore.dataset.core.validator_helpers import check_type
+from mindspore.dataset.engine.source_files import (
+    LoadedDataset,
+    choice,
+    folder,
+    present,
+    read_lines,
+)
 from mindspore.dataset.engine.values import Row
 
 _HEADER = 1 << 16  # bytes in which the head of a sound must end
@@ -21,40 +25,18 @@ _SHEET, _PATCH, _ACROSS = 1024, 64, 16  # pixels of a sheet and a patch, and pat
 
 
 class _Read:
-    """The rows at some numbers, by a function."""
+    """The rows at some numbers, by a function that threads may call at the same time."""
 
-    def __init__(self, op: str, read: Callable[[int], Row]) -> None:
-        self.op, self.read = op, read
+    def __init__(self, read: Callable[[int], Row]) -> None:
+        self.read = read
 
     def __call__(self, rows: list[Row], keys: list[int], numbers: list[int]) -> list[Row]:
         """The row at each number."""
         return [self.read(number) for number in numbers]
 
 
-class _ReadDataset(MappableDataset):
-    """Base of the sources below."""
-
-    def _give(
-        self,
-        columns: Sequence[str],
-        length: int,
-        read: Callable[[int], Row],
-        options: tuple[Any, ...],
-    ) -> None:
-        """`options`: sampler, num_samples, shuffle, num_shards, shard_id, workers."""
-        op = type(self).__name__
-        if options[5] is not None:
-            check_int(op, "num_parallel_workers", options[5], 1)
-        self.num_shards = options[3]
-        chosen = choose_sampler(op, *options[:5])
-        call = _core.dataset.Call(_Read(op, read), True)
-        super().__init__(
-            columns,
-            length,
-            chosen,
-            lambda order: _core.dataset.loaded(order, call, len(columns)),
-            options[5],
-        )
+def _call(read: Callable[[int], Row]) -> Any:
+    return _core.dataset.Call(_Read(read), True)
 
 
 # Talks
@@ -112,7 +94,7 @@ class _Sphere:
         return np.ascontiguousarray(values, np.float32) / np.float32(32768)
 
 
-class TedliumDataset(_ReadDataset):
+class TedliumDataset(LoadedDataset):
     """TED-LIUM, a sentence in each row: columns waveform (float32, channels × samples), sample_rate (int32), transcript,
     talk_id, speaker_id and identifier.
     """
@@ -152,7 +134,7 @@ class TedliumDataset(_ReadDataset):
             return (sound.samples(begin, end), rate, *(np.array(text) for text in texts))
 
         options = (sampler, num_samples, shuffle, num_shards, shard_id, num_parallel_workers)
-        self._give(columns, len(said), read, options)
+        self._load(columns, len(said), _call(read), options)
 
     def _listed(self, part: str) -> list[tuple[str, float, float, tuple[str, ...]]]:
         """The sentences of a part: the sound, begin and end, and what is said."""
@@ -222,7 +204,7 @@ def _check_sheet(path: str, head: bytes) -> None:
         )
 
 
-class PhotoTourDataset(_ReadDataset):
+class PhotoTourDataset(LoadedDataset):
     """PhotoTour: column image, a patch; of the usage test columns image1, image2 and matches (uint32)."""
 
     def __init__(
@@ -253,7 +235,8 @@ class PhotoTourDataset(_ReadDataset):
         if self.usage == "train":
             if not count:
                 raise ValueError(f"For '{op}', '{info}' must name patches, but names none.")
-            self._give(["image"], count, lambda number: (patches.patch(number),), options)
+            one = _call(lambda number: (patches.patch(number),))
+            self._load(["image"], count, one, options)
             return
         pairs = self._pairs(where, count)
 
@@ -261,7 +244,7 @@ class PhotoTourDataset(_ReadDataset):
             one, other, matches = pairs[number]
             return patches.patch(one), patches.patch(other), np.array(matches, np.uint32)
 
-        self._give(["image1", "image2", "matches"], len(pairs), read, options)
+        self._load(["image1", "image2", "matches"], len(pairs), _call(read), options)
 
     def _pairs(self, where: str, count: int) -> list[tuple[int, int, bool]]:
         """Pairs of patches, and whether they show one point."""

@@ -251,6 +251,30 @@ class ColumnDataset(MappableDataset):
         return next((path for path in found if path), "")
 
 
+class LoadedDataset(MappableDataset):
+    """Base of the sources whose rows a function of Python reads, by number."""
+
+    def _load(
+        self,
+        columns: Sequence[str],
+        length: int,
+        call: Any,
+        options: tuple[Any, ...],
+        pools: Sequence[Any] = (),
+    ) -> None:
+        """`call` is one of the engine; `options`: sampler, num_samples, shuffle, num_shards, shard_id, workers."""
+        self.num_shards = options[3]
+        chosen = choose_sampler(type(self).__name__, *options[:5])
+        super().__init__(
+            columns,
+            length,
+            chosen,
+            lambda order: _core.dataset.loaded(order, call, len(columns)),
+            options[5],
+            pools,
+        )
+
+
 def paths_column(paths: Sequence[str], form: str = "bytes", unsigned_rate: bool = False) -> Any:
     """A column of the contents of files: "bytes", "picture", "text" or "sound"."""
     return _core.dataset.file_column(list(paths), form, unsigned_rate)
