@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "base/error.h"
 
@@ -92,7 +93,8 @@ void Monitor::Loop() {
     HearGuests(now);
     for (int rank = 0; rank < static_cast<int>(members_.size()); ++rank) HearMember(rank, now);
     Judge(now);
-    for (Member& m : members_) m.channel.Pump();
+    // Rank 0 is told last: its program may end at a verdict, and this thread with it.
+    for (Member& m : members_ | std::views::reverse) m.channel.Pump();
   }
   Packer farewell(frame::kFarewell);
   farewell.Number(members_[0].next.size());
