@@ -238,6 +238,7 @@ def test_a_result_that_cannot_be_sent():
     failing(mapped(lock_of), "in a worker process returns must be what pickle can hand")
 
 
+@pytest.mark.host_device  # its processes begin in threads, which cannot skip a test
 def test_the_pool_is_closed_on_the_way():
     class Slow:
         op = "map"
