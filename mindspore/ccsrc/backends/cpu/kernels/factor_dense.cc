@@ -2,7 +2,9 @@
 #include "backends/cpu/kernels/factor_dense.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <span>
 
 #include "backends/cpu/onednn.h"
 #include "kernel/parallel.h"
@@ -295,72 +297,100 @@ void VectorsOfQr(int64_t k, int64_t m, View<T> a, View<T> vectors) {
 
 // ---- exponential ---------------------------------------------------------------------------
 
-// Higham, "The
-// scaling and squaring method for the matrix exponential revisited", 2005: a quotient of
-// polynomials of degree 13, squared as often as the norm demands.
+// Higham, "The scaling and squaring method for the matrix exponential revisited", 2005: a quotient
+// of polynomials p(x) / p(-x), squared as often as the norm demands.
+
+namespace {
+
+// Up to which norm of x the quotient of a degree is exact, as the type counts.
+struct Degree {
+  int degree;
+  double largest;
+};
+constexpr Degree kDegreesOfFloat[] = {
+    {3, 0.4258730016922831}, {5, 1.880152677804762}, {7, 3.925724783138660}};
+constexpr Degree kDegreesOfDouble[] = {{3, 0.01495585217958292},
+                                       {5, 0.2539398330063230},
+                                       {7, 0.9504178996162932},
+                                       {13, 5.371920351148152}};
+
 template <class T>
-void Exponential(int64_t n, View<T> a, View<T> result) {
-  constexpr double kCoefficients[] = {64764752532480000,
-                                      32382376266240000,
-                                      7771770303897600,
-                                      1187353796428800,
-                                      129060195264000,
-                                      10559470521600,
-                                      670442572800,
-                                      33522128640,
-                                      1323241920,
-                                      40840800,
-                                      960960,
-                                      16380,
-                                      182,
-                                      1};
-  constexpr double kLargest = 5.371920351148152;
+Degree DegreeFor(double norm) {
+  std::span<const Degree> degrees = kDegreesOfDouble;
+  if constexpr (std::is_same_v<T, float>) degrees = kDegreesOfFloat;
+  auto fits = std::ranges::find_if(degrees, [&](Degree d) { return norm <= d.largest; });
+  return fits == degrees.end() ? degrees.back() : *fits;
+}
+
+// The largest sum of a column's magnitudes, nan or infinite where an element is.
+template <class T>
+double NormOfColumns(int64_t n, View<T> a) {
+  std::vector<double> sums(static_cast<size_t>(n));
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j < n; ++j)
+      sums[static_cast<size_t>(j)] += std::abs(static_cast<double>(a(i, j)));
+  }
   double norm = 0;
-  bool finite = true;
-  for (int64_t j = 0; j < n; ++j) {
-    double sum = 0;
-    for (int64_t i = 0; i < n; ++i) sum += std::abs(static_cast<double>(a(i, j)));
-    finite &= std::isfinite(sum);
+  for (double sum : sums) {
+    if (!std::isfinite(sum)) return sum;
     norm = std::max(norm, sum);
   }
-  if (!finite) {
+  return norm;
+}
+
+// The even and the odd part of p at x.
+template <class T>
+void PolynomialParts(int degree, int64_t n, View<T> x, View<T> even, View<T> odd) {
+  std::array<double, 14> p{1};  // beyond the degree all are 0
+  for (int j = 1; j <= degree; ++j)
+    p[j] = p[j - 1] * (degree - j + 1) / ((2.0 * degree - j + 1) * j);
+  Scratch<T> x2(n, n), x4(n, n), x6(n, n), inner(n, n);
+  Multiply<T>(n, n, n, T(1), x, x, x2);
+  if (degree > 3) Multiply<T>(n, n, n, T(1), x2, x2, x4);
+  if (degree > 5) Multiply<T>(n, n, n, T(1), x4, x2, x6);
+  auto add = [&](int c6, int c4, int c2, int c0, View<T> to) {
+    auto of = [&](int c) { return c < 0 ? T(0) : static_cast<T>(p[c]); };
+    for (int64_t i = 0; i < n; ++i) {
+      const T *r2 = &x2.view()(i, 0), *r4 = &x4.view()(i, 0), *r6 = &x6.view()(i, 0);
+      T* row = &to(i, 0);
+      for (int64_t j = 0; j < n; ++j) row[j] += of(c6) * r6[j] + of(c4) * r4[j] + of(c2) * r2[j];
+      row[i] += of(c0);
+    }
+  };
+  if (degree > 7) {
+    Scratch<T> high(n, n), higher(n, n);
+    add(13, 11, 9, -1, higher);
+    Multiply<T>(n, n, n, T(1), x6, higher, inner);
+    add(12, 10, 8, -1, high);
+    Multiply<T>(n, n, n, T(1), x6, high, even);
+  }
+  add(7, 5, 3, 1, inner);
+  Multiply<T>(n, n, n, T(1), x, inner, odd);
+  add(6, 4, 2, 0, even);
+}
+
+}  // namespace
+
+template <class T>
+void Exponential(int64_t n, View<T> a, View<T> result) {
+  double norm = NormOfColumns(n, a);
+  if (!std::isfinite(norm)) {
     for (int64_t i = 0; i < n; ++i) std::fill_n(&result(i, 0), n, static_cast<T>(NAN));
     return;
   }
-  int squarings = norm > kLargest ? static_cast<int>(std::ceil(std::log2(norm / kLargest))) : 0;
-  Scratch<T> x(n, n), x2(n, n), x4(n, n), x6(n, n), sum(n, n), odd(n, n), even(n, n);
+  auto [degree, largest] = DegreeFor<T>(norm);
+  int squarings = norm > largest ? static_cast<int>(std::ceil(std::log2(norm / largest))) : 0;
+  Scratch<T> x(n, n), odd(n, n), even(n, n), spare(n, n);
+  double scale = std::ldexp(1.0, -squarings);
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t j = 0; j < n; ++j)
-      x.view()(i, j) = static_cast<T>(std::ldexp(static_cast<double>(a(i, j)), -squarings));
+      x.view()(i, j) = static_cast<T>(static_cast<double>(a(i, j)) * scale);
   }
-  Multiply<T>(n, n, n, T(1), x, x, x2);
-  Multiply<T>(n, n, n, T(1), x2, x2, x4);
-  Multiply<T>(n, n, n, T(1), x4, x2, x6);
-  // Divided by the first coefficient, which Float32 would hold, but not with much to spare.
-  auto combine = [&](int c6, int c4, int c2, int c0, View<T> to) {
-    auto of = [&](int c) {
-      return c < 0 ? T(0) : static_cast<T>(kCoefficients[c] / kCoefficients[0]);
-    };
-    for (int64_t i = 0; i < n; ++i) {
-      for (int64_t j = 0; j < n; ++j) {
-        to(i, j) += of(c6) * x6.view()(i, j) + of(c4) * x4.view()(i, j) + of(c2) * x2.view()(i, j) +
-                    (i == j ? of(c0) : T(0));
-      }
-    }
-  };
-  combine(13, 11, 9, -1, sum);
-  Scratch<T> inner(n, n);
-  Multiply<T>(n, n, n, T(1), x6, sum, inner);
-  combine(7, 5, 3, 1, inner);
-  Multiply<T>(n, n, n, T(1), x, inner, odd);
-  Scratch<T> high(n, n);
-  combine(12, 10, 8, -1, high);
-  Multiply<T>(n, n, n, T(1), x6, high, even);
-  combine(6, 4, 2, 0, even);
-  Scratch<T> denominator(n, n), spare(n, n);
+  PolynomialParts<T>(degree, n, x, even, odd);
+  View<T> denominator = x;
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t j = 0; j < n; ++j) {
-      denominator.view()(i, j) = even.view()(i, j) - odd.view()(i, j);
+      denominator(i, j) = even.view()(i, j) - odd.view()(i, j);
       result(i, j) = even.view()(i, j) + odd.view()(i, j);
     }
   }
