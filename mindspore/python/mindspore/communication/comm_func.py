@@ -9,9 +9,9 @@ from mindspore import Tensor
 from mindspore.common import _groups
 from mindspore.communication import GROUP
 from mindspore.ops._bind import raw
+from mindspore.ops._collective_results import CommHandle, handle
 from mindspore.ops._collectives import CLASSES
 from mindspore.ops.function.communication_func import (
-    CommHandle,
     all_to_all_single,
     batch_isend_irecv,
     irecv,
@@ -22,29 +22,25 @@ from mindspore.ops.function.communication_func import (
 from mindspore.ops.function.uneven_func import all_to_all_v_c
 
 
-def _handle(async_op: bool) -> CommHandle | None:
-    return CommHandle() if async_op else None
-
-
 def all_reduce(
     tensor: Tensor, op: str = "sum", group: str = GROUP, async_op: bool = False
 ) -> tuple[Tensor, CommHandle | None]:
     """The sum, or what `op` says, over the processes, and a handle if asked for."""
-    return CLASSES["AllReduce"](op, group)(tensor), _handle(async_op)
+    return CLASSES["AllReduce"](op, group)(tensor), handle(async_op)
 
 
 def all_gather_into_tensor(
     tensor: Tensor, group: str = GROUP, async_op: bool = False
 ) -> tuple[Tensor, CommHandle | None]:
     """The tensors of all processes, joined along axis 0, and a handle if asked for."""
-    return CLASSES["AllGather"](group)(tensor), _handle(async_op)
+    return CLASSES["AllGather"](group)(tensor), handle(async_op)
 
 
 def reduce_scatter_tensor(
     tensor: Tensor, op: str = "sum", group: str = GROUP, async_op: bool = False
 ) -> tuple[Tensor, CommHandle | None]:
     """This process's part of the reduced tensor, and a handle if asked for."""
-    return CLASSES["ReduceScatter"](op, group)(tensor), _handle(async_op)
+    return CLASSES["ReduceScatter"](op, group)(tensor), handle(async_op)
 
 
 def broadcast(tensor: Tensor, src: int = 0, group: str = GROUP) -> Tensor:
@@ -83,7 +79,7 @@ def all_to_all_with_output_shape(
     members = list(range(_groups.member(group, "all_to_all_with_output_shape").size))
     given = [tuple(x.shape) for x in input_tensor_list]
     exchange = CLASSES["NeighborExchange"](members, members, shapes, given, None, group or GROUP)
-    return exchange(tuple(input_tensor_list)), _handle(async_op)
+    return exchange(tuple(input_tensor_list)), handle(async_op)
 
 
 def all_to_all_single_with_output_shape(
@@ -98,7 +94,7 @@ def all_to_all_single_with_output_shape(
     sizes = output_shape.asnumpy().tolist() if isinstance(output_shape, Tensor) else output_shape
     output = raw("Zeros")(shape=tuple(sizes), dtype=tensor.dtype)
     all_to_all_single(output, tensor, output_split_sizes, input_split_sizes, group)
-    return output, _handle(async_op)
+    return output, handle(async_op)
 
 
 class P2POp:

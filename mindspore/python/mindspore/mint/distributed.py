@@ -10,9 +10,8 @@ from mindspore.common import _groups
 from mindspore.communication.comm_func import P2POp
 from mindspore.ops import _exchange
 from mindspore.ops._bind import raw
+from mindspore.ops._collective_results import handle, write_results
 from mindspore.ops.function.communication_func import (
-    _done,
-    _write,
     all_gather,
     all_gather_into_tensor,
     all_gather_object,
@@ -82,8 +81,8 @@ def gather(
         _checked_list("gather", "gather_list", gather_list, tensor, at)
     come = _exchange.gather(tensor.reshape((1, *tensor.shape)), dst, at)
     if at.rank == dst:
-        _write("gather", gather_list or (), [come[rank] for rank in range(at.size)])
-    return _done(async_op)
+        write_results("gather", gather_list or (), [come[rank] for rank in range(at.size)])
+    return handle(async_op)
 
 
 def scatter(
@@ -102,8 +101,8 @@ def scatter(
     else:  # of the same size, though nothing is read from it
         rows = raw("Zeros")(shape=(at.size, *tensor.shape), dtype=tensor.dtype)
     come = _exchange.scatter(rows, src, at)
-    _write("scatter", [tensor], [come.reshape(tuple(tensor.shape))])
-    return _done(async_op)
+    write_results("scatter", [tensor], [come.reshape(tuple(tensor.shape))])
+    return handle(async_op)
 
 
 __all__ = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mindspore._core import Tensor
+from mindspore.common import dtype as mstype
 from mindspore.ops import _bind, _python_ops
 from mindspore.ops import function as _function
 from mindspore.ops._grad import grad, value_and_grad
@@ -29,6 +30,9 @@ def tensor_add(x, y):  # type: ignore[no-redef]
     return _bind.functions["add"](x, y)
 
 
+_INTEGERS = mstype.int_type + mstype.uint_type
+
+
 def switch_layer(index, layers):
     """The one of `layers`, functions or cells, that a tensor of one integer names; to be called."""
     if not isinstance(layers, (tuple, list)):
@@ -42,6 +46,10 @@ def switch_layer(index, layers):
     if isinstance(index, int) and not -len(layers) <= index < len(layers):
         raise IndexError(
             f"For 'switch_layer', 'index' must be in [-{len(layers)}, {len(layers)}), but got {index}."
+        )
+    if isinstance(index, Tensor) and (index.size != 1 or index.dtype not in _INTEGERS):
+        raise TypeError(
+            f"For 'switch_layer', 'index' must be a Tensor of one integer, but got {index.dtype}{list(index.shape)}."
         )
     return layers[index]
 

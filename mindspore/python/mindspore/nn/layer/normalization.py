@@ -296,10 +296,18 @@ class SyncBatchNorm(_BatchNorm, Uneven):
             ops.assign(kept, kept * self.momentum + ops.stop_gradient(now) * (1 - self.momentum))
 
 
+def _is_group(ranks: object) -> bool:
+    return isinstance(ranks, (list, tuple)) and all(type(rank) is int for rank in ranks)
+
+
 def _shared_by(process_groups: Any) -> _groups.Member:
     """The processes that share statistics with this one; groups that are lists of ranks are made."""
     if process_groups is None:
         return _groups.member(None, "SyncBatchNorm")
+    if not isinstance(process_groups, (list, tuple)) or not all(map(_is_group, process_groups)):
+        raise TypeError(
+            f"For 'SyncBatchNorm', 'process_groups' must be a list of lists of ranks, but got {process_groups!r}."
+        )
     for ranks in process_groups:
         if _groups.world_rank() in ranks:
             name = "sync_batch_norm_" + "_".join(map(str, ranks))

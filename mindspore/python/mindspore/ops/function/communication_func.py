@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
-from concurrent.futures import Future
 from typing import Any
 
 import numpy as np
@@ -14,44 +13,9 @@ from mindspore.common import _groups
 from mindspore.common._groups import Member
 from mindspore.ops import _exchange
 from mindspore.ops._bind import raw
+from mindspore.ops._collective_results import CommHandle, handle, write_results
 from mindspore.ops._collectives import alone, check_op
 from mindspore.ops._lines import LINES
-from mindspore.ops.function.inplace_methods import write
-
-
-class CommHandle:
-    """What is under way."""
-
-    def __init__(self, work: Future | None = None) -> None:
-        self._work = work
-
-    def wait(self) -> None:
-        """Waits until it is done; raises what went wrong."""
-        if self._work is not None:
-            self._work.result()
-
-    def is_completed(self) -> bool:
-        """Whether it is done."""
-        return self._work is None or self._work.done()
-
-
-def _done(async_op: bool) -> CommHandle | None:
-    """What is done when the function returns: its handle has nothing to wait for."""
-    return CommHandle() if async_op else None
-
-
-def _write(name: str, outputs: Sequence[Tensor], values: Sequence[Tensor]) -> None:
-    if len(outputs) != len(values):
-        raise ValueError(
-            f"For '{name}', there must be one item for each process of the group, {len(values)}, but got {len(outputs)}."
-        )
-    for output, value in zip(outputs, values):
-        if tuple(output.shape) != tuple(value.shape) or output.dtype != value.dtype:
-            raise ValueError(
-                f"For '{name}', the output must have the shape and dtype of what comes, {tuple(value.shape)} and {value.dtype}, "
-                f"but got {tuple(output.shape)} and {output.dtype}."
-            )
-        write(name, output, value)
 
 
 def _for_each(name: str, items: Sequence[Any], at: Member) -> None:
@@ -72,8 +36,8 @@ def all_reduce(
     """Replaces a tensor by the sum, or what `op` says, over the processes."""
     check_op("all_reduce", op)
     at = _groups.member(group, "all_reduce")
-    _write("all_reduce", [tensor], [_exchange.all_reduce(tensor, op, at)])
-    return _done(async_op)
+    write_results("all_reduce", [tensor], [_exchange.all_reduce(tensor, op, at)])
+    return handle(async_op)
 
 
 def reduce(
@@ -85,23 +49,23 @@ def reduce(
     _groups.rank_in(group, dst, "reduce", "dst")
     total = _exchange.reduce(tensor, dst, op, at)
     if at.rank == dst:
-        _write("reduce", [tensor], [total])
-    return _done(async_op)
+        write_results("reduce", [tensor], [total])
+    return handle(async_op)
 
 
 def broadcast(tensor: Tensor, src: int, group: str | None = None, async_op: bool = False) -> Any:
     """Replaces a tensor by that of one process."""
     at = _groups.member(group, "broadcast")
     _groups.rank_in(group, src, "broadcast", "src")
-    _write("broadcast", [tensor], [_exchange.broadcast(tensor, src, at)])
-    return _done(async_op)
+    write_results("broadcast", [tensor], [_exchange.broadcast(tensor, src, at)])
+    return handle(async_op)
 
 
 def barrier(group: str | None = None, async_op: bool = False, device_ids: Any = None) -> Any:
     """Waits for the others."""
     del device_ids
     _exchange.barrier(_groups.member(group, "barrier"))
-    return _done(async_op)
+    return handle(async_op)
 
 
 def all_gather(
@@ -114,8 +78,8 @@ def all_gather(
     at = _groups.member(group, "all_gather")
     _for_each("all_gather", tensor_list, at)
     come = _exchange.all_gather(tensor.reshape((1, *tensor.shape)), at)
-    _write("all_gather", tensor_list, [come[rank] for rank in range(at.size)])
-    return _done(async_op)
+    write_results("all_gather", tensor_list, [come[rank] for rank in range(at.size)])
+    return handle(async_op)
 
 
 def all_gather_into_tensor(
@@ -124,8 +88,8 @@ def all_gather_into_tensor(
     """Writes the tensors of all processes into one, joined along axis 0."""
     at = _groups.member(group, "all_gather_into_tensor")
     come = _exchange.all_gather(input_tensor, at)
-    _write("all_gather_into_tensor", [output_tensor], [come])
-    return _done(async_op)
+    write_results("all_gather_into_tensor", [output_tensor], [come])
+    return handle(async_op)
 
 
 def gather_into_tensor(
@@ -140,8 +104,8 @@ def gather_into_tensor(
     _groups.rank_in(group, dst, "gather_into_tensor", "dst")
     come = _exchange.gather(input_tensor, dst, at)
     if at.rank == dst:
-        _write("gather_into_tensor", [output_tensor], [come])
-    return _done(async_op)
+        write_results("gather_into_tensor", [output_tensor], [come])
+    return handle(async_op)
 
 
 def scatter_tensor(
@@ -154,8 +118,8 @@ def scatter_tensor(
     """Writes this process's part of a tensor of one process."""
     at = _groups.member(group, "scatter_tensor")
     _groups.rank_in(group, src, "scatter_tensor", "src")
-    _write("scatter_tensor", [output_tensor], [_exchange.scatter(input_tensor, src, at)])
-    return _done(async_op)
+    write_results("scatter_tensor", [output_tensor], [_exchange.scatter(input_tensor, src, at)])
+    return handle(async_op)
 
 
 def reduce_scatter(
@@ -171,8 +135,8 @@ def reduce_scatter(
     _for_each("reduce_scatter", input_list, at)
     rows = raw("Stack")(*input_list, axis=0)
     come = _exchange.reduce_scatter(rows, op, at)
-    _write("reduce_scatter", [output], [come.reshape(tuple(come.shape[1:]))])
-    return _done(async_op)
+    write_results("reduce_scatter", [output], [come.reshape(tuple(come.shape[1:]))])
+    return handle(async_op)
 
 
 def reduce_scatter_tensor(
@@ -185,8 +149,8 @@ def reduce_scatter_tensor(
     """Writes this process's part of the reduced tensor."""
     check_op("reduce_scatter_tensor", op)
     at = _groups.member(group, "reduce_scatter_tensor")
-    _write("reduce_scatter_tensor", [output], [_exchange.reduce_scatter(input, op, at)])
-    return _done(async_op)
+    write_results("reduce_scatter_tensor", [output], [_exchange.reduce_scatter(input, op, at)])
+    return handle(async_op)
 
 
 def all_to_all(
@@ -202,8 +166,8 @@ def all_to_all(
     members = range(at.size)
     shapes = [tuple(output.shape) for output in output_tensor_list]
     come = _exchange.to_neighbours(input_tensor_list, members, members, shapes, None, at)
-    _write("all_to_all", output_tensor_list, come)
-    return _done(async_op)
+    write_results("all_to_all", output_tensor_list, come)
+    return handle(async_op)
 
 
 def all_to_all_single(
@@ -219,8 +183,8 @@ def all_to_all_single(
     sends = _elements(input_split_sizes, input, at)
     receives = _elements(output_split_sizes, output, at)
     come = _exchange.exchange(input.reshape(-1), sends, receives, at)
-    _write("all_to_all_single", [output], [come.reshape(tuple(output.shape))])
-    return _done(async_op)
+    write_results("all_to_all_single", [output], [come.reshape(tuple(output.shape))])
+    return handle(async_op)
 
 
 def _elements(sizes: Sequence[int] | None, tensor: Tensor, at: Member) -> list[int]:
@@ -313,7 +277,7 @@ def _other(name: str, rank: Any, group: str | None, what: str) -> Member:
 
 
 def _receive(name: str, tensor: Tensor, src: int, tag: int, at: Member) -> None:
-    _write(name, [tensor], [_exchange.receive(tensor.shape, tensor.dtype, src, tag, at)])
+    write_results(name, [tensor], [_exchange.receive(tensor.shape, tensor.dtype, src, tag, at)])
 
 
 def send(tensor: Tensor, dst: int = 0, group: str | None = None, tag: int = 0) -> Any:

@@ -208,6 +208,10 @@ def _method_itemset(self: Tensor, *args: Any) -> Tensor:
             f"For 'itemset', the place may be left out where the shape is (1,), but got {self.shape}."
         )
     place, value = args if len(args) == 2 else (0, *args)
+    if not isinstance(value, (int, float, complex, np.generic, Tensor)):
+        raise TypeError(
+            f"For 'itemset', the value must be a number, but got {type(value).__name__}."
+        )
     changed = raw("Identity")(self if isinstance(place, tuple) else _reshape(self, shape=(-1,)))
     changed[place] = value
     return _reshape(changed, shape=self.shape)

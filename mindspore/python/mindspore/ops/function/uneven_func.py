@@ -11,6 +11,7 @@ import numpy as np
 from mindspore._core import Tensor
 from mindspore.common import _groups
 from mindspore.ops import _exchange
+from mindspore.ops._collective_results import handle, write_results
 from mindspore.ops._collectives import check_op
 from mindspore.ops.function import communication_func as functions
 
@@ -45,8 +46,8 @@ def all_gather_into_tensor_uneven(
     name = "all_gather_into_tensor_uneven"
     at = _groups.member(group, name)
     rows = _rows(name, "output_split_sizes", output_split_sizes, output, at)
-    functions._write(name, [output], [_exchange.all_gather(input, at, rows)])
-    return functions._done(async_op)
+    write_results(name, [output], [_exchange.all_gather(input, at, rows)])
+    return handle(async_op)
 
 
 def reduce_scatter_tensor_uneven(
@@ -62,8 +63,8 @@ def reduce_scatter_tensor_uneven(
     check_op(name, op)
     at = _groups.member(group, name)
     rows = _rows(name, "input_split_sizes", input_split_sizes, input, at)
-    functions._write(name, [output], [_exchange.reduce_scatter(input, op, at, rows)])
-    return functions._done(async_op)
+    write_results(name, [output], [_exchange.reduce_scatter(input, op, at, rows)])
+    return handle(async_op)
 
 
 def all_to_all_v_c(
