@@ -58,7 +58,7 @@ def main() -> None:
 
     net = Sorter(length=10)
     print(f"{sum(p.size for p in net.trainable_params())} weights")
-    rate = nn.cosine_decay_lr(1e-4, 4e-3, data.get_dataset_size(), data.get_dataset_size(), 1)
+    rate = nn.cosine_decay_lr(1e-4, 1e-3, data.get_dataset_size(), data.get_dataset_size(), 1)
     model = Model(net, EachPlace(), nn.AdamWeightDecay(net.trainable_params(), rate))
     model.train(1, data, callbacks=LossMonitor(75))
 
