@@ -8,11 +8,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from mindspore._core import Tensor
+from mindspore.compile.program.errors import Inseparable
+from mindspore.compile.values.foreign import ARRAYS, memory_of
 from mindspore.compile.values.structure import (
     Recipe,
     attributes_of,
     contents_of,
     filled,
+    holds,
     is_container,
     placed,
     reachable,
@@ -27,11 +30,13 @@ if TYPE_CHECKING:
 
 
 class Heap:
-    """The containers that are reachable where a branch begins, by id, with their contents then."""
+    """The containers that are reachable where a branch begins, by id, with their contents then. Arrays among those contents are
+    memory: they cannot differ by arm, and are put back where a change was tried."""
 
     def __init__(self, tracer: Tracer, roots: list):
         self.tracer = tracer
         self.before: dict[int, tuple[Any, Any]] = {}
+        self.first_array = tracer.arrays_apart = len(tracer.changed_arrays)
         for value in reachable(tracer, [*roots, tracer.cells]):
             if is_container(value):
                 self.before[id(value)] = (value, contents_of(value))
@@ -44,9 +49,29 @@ class Heap:
         for container, contents in self.before.values():
             if not same_contents(contents, container):
                 set_contents(container, contents)
+        for array, numbers in reversed(self._changed_arrays()):
+            array[...] = numbers
+
+    def _changed_arrays(self) -> list[tuple]:
+        """The arrays that were there before, of those that have changed since."""
+        changed = self.tracer.changed_arrays[self.first_array :]
+        return [item for item in changed if self._holds_memory_of(item[0])]
+
+    def _holds_memory_of(self, array: Any) -> bool:
+        memory = memory_of(array)
+        is_it = lambda v: isinstance(v, ARRAYS) and memory_of(v) is memory  # noqa: E731
+        return any(holds(contents, is_it) for _, contents in self.before.values())
+
+    def refuse_arrays(self) -> None:
+        """After a way that a tensor decides, or that is taken several times."""
+        if self._changed_arrays():
+            raise Inseparable(
+                "an array changes in place where a tensor decides whether, or how often"
+            )
 
     def changes(self) -> dict[int, Any]:
         """The contents of what changed, by id."""
+        self.refuse_arrays()
         return {
             key: contents_of(container)
             for key, (container, contents) in self.before.items()

@@ -130,6 +130,7 @@ class GraphLoop:
             environment = trace.environment()
             body = trace.begin("body")
             self._run_body()
+            self.heap.refuse_arrays()
             retry = self._compare(trace.changed_since(environment), loop)
             if not retry:
                 trace.end(self._next_round(loop, inputs))

@@ -124,7 +124,9 @@ READING = frozenset(
 _IN_PLACE = frozenset(
     "fill itemset partition put resize setfield setflags sort tofile byteswap dump".split()
 )
-
+# Memory of NumPy that can be changed in place, and its functions that do so whatever they are given.
+ARRAYS = (np.ndarray, np.flatiter)
+_WRITING_ARRAYS = frozenset("at copyto fill_diagonal place put put_along_axis putmask".split())
 
 # Of loggers and warnings.
 _SAYING = frozenset(
@@ -229,6 +231,29 @@ def reads_array(function: Any) -> bool:
     """Methods of arrays and numbers of NumPy that change nothing."""
     owner = getattr(function, "__self__", None)
     return isinstance(owner, (np.ndarray, np.generic)) and function.__name__ not in _IN_PLACE
+
+
+def memory_of(array: Any) -> Any:
+    """The array that a view of an array shows, or itself."""
+    while isinstance(array.base, ARRAYS):
+        array = array.base
+    return array
+
+
+def may_write_array(function: Any, args: Any, kwargs: dict) -> bool:
+    """Whether a call may change an array that it is given, or that it is a method of."""
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, ARRAYS):
+        return function.__name__ in _IN_PLACE
+    if not any(isinstance(v, ARRAYS) for v in (*args, *kwargs.values())):
+        return False
+    if kwargs.get("out") is not None or (
+        isinstance(function, np.ufunc) and len(args) > function.nin
+    ):
+        return True
+    if module_of(function).partition(".")[0] == "numpy":
+        return getattr(function, "__name__", "") in _WRITING_ARRAYS
+    return not (is_repeatable(function) or only_reads(function))
 
 
 def only_reads(function: Any) -> bool:

@@ -13,7 +13,6 @@ from mindspore.compile.program.borders import listed, of_program, program_error,
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.program.source import local_names, names_around
 from mindspore.compile.values.nested import NestedFunction
-from mindspore.compile.values.operators import BINARY
 from mindspore.compile.values.values import Choice, Undefined
 
 if TYPE_CHECKING:
@@ -182,8 +181,6 @@ class Names(Flow):
         value = self.eval(node.value)
         self.at(node)
         changed = self.tracer.augment(type(node.op), old, value)
-        if changed is NotImplemented:
-            changed = self.tracer.operate(BINARY[type(node.op)], old, value)
         if changed is not old or isinstance(old, Tensor):
             self.at(target)
             write(changed)

@@ -15,8 +15,15 @@ from mindspore.common import _late
 from mindspore.compile.program.borders import listed, of_program, program_error, program_operation
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.effects import is_text_of, text_of
+from mindspore.compile.values.foreign import ARRAYS
 from mindspore.compile.values.host_values import HostValue
-from mindspore.compile.values.operators import ARITHMETIC, BINARY_METHODS, MIRRORED, UNARY_METHODS
+from mindspore.compile.values.operators import (
+    ARITHMETIC,
+    BINARY,
+    BINARY_METHODS,
+    MIRRORED,
+    UNARY_METHODS,
+)
 from mindspore.compile.values.ranges import TracedRange
 from mindspore.compile.values.stand_ins import is_unknown, needs_value, sample_of
 from mindspore.compile.values.values import NUMBERS, Choice, dtype_of, is_symbolic, is_weak
@@ -134,7 +141,14 @@ class Operations(Attributes):
             return operation(value)
 
     def augment(self, operation: type[ast.operator], old: Any, value: Any) -> Any:
-        """What `old += value` changes in place; NotImplemented for values that do not change."""
+        """`old += value`: what can change does so in place."""
+        if isinstance(old, Choice):
+            return self.split(old, lambda o: self.augment(operation, o, value))
+        changed = self._change(operation, old, value)
+        return self.operate(BINARY[operation], old, value) if changed is NotImplemented else changed
+
+    def _change(self, operation: type[ast.operator], old: Any, value: Any) -> Any:
+        """The value, changed in place; NotImplemented where none can be."""
         name = ARITHMETIC[operation]
         if isinstance(old, HostValue):
             if hasattr(old.session.value(old), f"__i{name}__"):
@@ -145,6 +159,10 @@ class Operations(Attributes):
             return self.call(method, [value], {}, None)
         if type(old) is list and isinstance(value, Tensor) and sample_of(value) is value:
             return NotImplemented  # Python asks the tensor first, to which a list is numbers
+        if isinstance(old, ARRAYS):
+            self.check_array(old, value)
+            with program_operation:
+                return getattr(operator, f"i{name}")(old, value)
         if type(old) in _CONTAINERS and hasattr(old, f"__i{name}__"):
             self.check_mutable(old)
             if operation is ast.Add:

@@ -76,6 +76,10 @@ class PlainCalls(Operations):
             if isinstance(getattr(function, "__self__", None), facts.MUTABLE):
                 if function.__name__ in MUTATING:
                     raise Inseparable(*reason.args) from None
+            if foreign.may_write_array(function, args, kwargs):
+                raise Inseparable(
+                    f"'{_name(function)}' may change an array that was made in compiled code"
+                ) from None
             pure = foreign.is_repeatable(function) or self._is_pure_op(function, (args, kwargs))
             return session.call(reason, function, args, kwargs, pure)
 
@@ -143,6 +147,10 @@ class PlainCalls(Operations):
             for v in (owner, *args, *kwargs.values())
             if isinstance(v, _CHANGEABLE) and self.is_outside(v)
         ]
+        if foreign.may_write_array(function, args, kwargs):
+            for value in (owner, *args, *kwargs.values()):
+                if isinstance(value, foreign.ARRAYS):
+                    self.note_array(foreign.memory_of(value))
         if not watched or (owner is not None and _name(function) in READING):
             return self.call_plainly(function, args, kwargs)
         before = [copy.copy(v) for v in watched]

@@ -18,6 +18,7 @@ from mindspore.common._indexing import index_update
 from mindspore.compile.decided.choices import is_sequence
 from mindspore.compile.program.borders import of_program, program_operation, serves
 from mindspore.compile.program.errors import Inseparable, Unsupported
+from mindspore.compile.values import foreign
 from mindspore.compile.values import guards as facts
 from mindspore.compile.values.host_values import HostValue, decides, has_host
 from mindspore.compile.values.structure import first
@@ -29,6 +30,9 @@ class Subscripts(Facts):
     """Reading and writing them."""
 
     replaced: list[Tensor]  # Parameters that set_data gives another value
+    # Arrays that were changed inside of graphs, with their numbers before, and where those of the innermost branch or loop begin.
+    changed_arrays: list[tuple]
+    arrays_apart: int
 
     def check_mutable(self, value: Any) -> None:
         """Objects from outside must not change while compiling: the change would happen once, not on every call."""
@@ -37,6 +41,24 @@ class Subscripts(Facts):
                 f"a compiled function cannot change a {type(value).__name__} that was made outside of it; copy it "
                 "first, or return the new value"
             )
+
+    def check_array(self, array: Any, value: Any) -> None:
+        """Before an array is changed in place: it is memory with numbers, which changes while compiling or not at all."""
+        self.check_mutable(array)
+        memory = foreign.memory_of(array)
+        unknown = any(first(value, kind) is not None for kind in (HostValue, Tensor, Choice))
+        if unknown and not memory.dtype.hasobject:
+            raise Inseparable(
+                "an array that was made in compiled code is given what only a run knows; make a new array, or compute with tensors"
+            )
+        self.note_array(memory)
+
+    def note_array(self, array: Any) -> None:
+        """Keeps the numbers of an array that is to be changed, where a branch or loop may have to put them back."""
+        if self.trace.depth and all(
+            a is not array for a, _ in self.changed_arrays[self.arrays_apart :]
+        ):
+            self.changed_arrays.append((array, array.copy()))
 
     def is_outside(self, value: Any) -> bool:
         """Whether a list, dict or array was read from outside."""
@@ -62,7 +84,10 @@ class Subscripts(Facts):
         if method is not None:
             self.call(method, [key, value], {}, None)
             return owner
-        self.check_mutable(owner)
+        if isinstance(owner, foreign.ARRAYS):
+            self.check_array(owner, (key, value))
+        else:
+            self.check_mutable(owner)
         with program_operation:
             owner[key] = value
         return owner

@@ -71,6 +71,7 @@ class Tracer(Calls):
         # Tensors read from outside: as values of the graph, by whose id, and themselves.
         self.lifted: dict[int, tuple[Tensor, Tensor]] = {}
         self.replaced: list[Tensor] = []  # Parameters that set_data gives another value
+        self.changed_arrays, self.arrays_apart = [], 0  # see subscripts.py
         self._begin()
 
     def _begin(self) -> None:
