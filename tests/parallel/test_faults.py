@@ -22,13 +22,14 @@ def told(how: str, when: str, folder: Path, lost: int = 1, **environment: str) -
     done = ranks.run("faults.py", 3, how, when, str(folder), LOST=str(lost), **environment)
     assert done.returncode != 0
     texts = re.findall(r"told after ([\d.]+) s: (.*)", done.stdout)
-    assert texts, done.stdout + done.stderr  # who is told last may be ended by the launcher before
+    # Who is told may be ended by the launcher before it says so.
+    assert texts or "noticed that process rank" in done.stderr, done.stdout + done.stderr
     for _, text in texts:
         # Rank 0, which hears of all first, may be gone by now, too: it was told before.
         assert re.search(ENDS[how].format(lost), text) or "rank 0 " in text, text
         if when in ("start", "compile", "forward", "collective"):
             assert "For 'AllReduce'" in text
-    assert any(re.search(ENDS[how].format(lost), text) for _, text in texts), texts
+    assert not texts or any(re.search(ENDS[how].format(lost), text) for _, text in texts), texts
 
 
 @pytest.mark.parametrize("how", ["kill", "raise", "exit"])

@@ -193,7 +193,9 @@ void Monitor::HearMember(int rank, int64_t now) {
   member.waiting.clear();
   if (member.left) return;
   // It may have ended because this rank was stopped so long.
-  if (NowInMilliseconds() - looked_ > options_.silence.count()) GiveVerdict(HasBeenSilent(0));
+  int64_t silence = options_.silence.count(), moment = NowInMilliseconds();
+  bool slept = moment - looked_ > silence || (woke_ && moment - woke_ < silence);
+  if (slept) GiveVerdict(HasBeenSilent(0));
   GiveVerdict(fmt::format("{} died without a farewell: it was killed, or it crashed{}{}",
                           Name(rank), member.last.empty() ? "" : "; it was last in " + member.last,
                           kWhatNow));
@@ -267,6 +269,7 @@ void Monitor::HandleSteps(Member& member, Unpacker& frame) {
 void Monitor::Judge(int64_t now) {
   // Who was stopped itself knows nothing of the others' silence.
   bool slept = now - looked_ > 2 * options_.beat.count() + kTick;
+  if (now - looked_ > options_.silence.count()) woke_ = now;
   bool waits = false;
   for (int rank = 0; rank < static_cast<int>(members_.size()); ++rank) {
     Member& member = members_[rank];

@@ -117,6 +117,8 @@ class Monitor {
   Address address_;
   WatchOptions options_;
   int64_t started_, looked_, beaten_ = 0, stopped_ = 0;
+  int64_t woke_ =
+      0;  // when this rank went on after it had been stopped for longer than silence may last
   std::vector<Member> members_;
   std::vector<Guest> guests_;
   std::map<int, std::vector<int>> groups_;
