@@ -41,7 +41,7 @@ class Surroundings:
         env = {k: v for k, v in os.environ.items() if not _of_another_launcher(k)}
         if not env.get("HOME"):
             env["HOME"] = _home() or self.scratch  # Open MPI does not start without
-        here = self._open_mpi() if self.family == "openmpi" else {}
+        here = self._open_mpi(args) if self.family == "openmpi" else {}
         job = {
             "command": _command(args),
             "launched": str(_LAUNCHED),
@@ -53,7 +53,7 @@ class Surroundings:
         # Files of the launcher go where they are found again.
         return {**env, **here, **of_job, "TMPDIR": self.scratch, name: json.dumps(job)}
 
-    def _open_mpi(self) -> dict[str, str]:
+    def _open_mpi(self, args: argparse.Namespace) -> dict[str, str]:
         shared = self.scratch
         with contextlib.suppress(OSError):
             if shutil.disk_usage("/dev/shm").free >= _SMALL_SHM:
@@ -66,6 +66,10 @@ class Surroundings:
             "OMPI_MCA_osc_sm_backing_directory": shared,
             "OMPI_MCA_osc_rdma_backing_directory": shared,
         }
+        if args.local_worker_num == args.worker_num:
+            # Looking for networks takes a second, and within a host none is used.
+            wanted |= {"OMPI_MCA_pml": "ob1", "OMPI_MCA_mtl": "^ofi"}
+            wanted |= {"OMPI_MCA_btl": "^ofi,uct,openib"}
         if os.geteuid() == 0:
             for name in ("OMPI_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT"):
                 wanted |= {name: "1", f"{name}_CONFIRM": "1"}
