@@ -18,7 +18,7 @@ from mindspore.compile.decided.carried import (
     require_apart,
     widen,
 )
-from mindspore.compile.decided.exits import CONTINUE, FALLS, OURS, VALUE, Mixed, kinds_of
+from mindspore.compile.decided.exits import CONTINUE, FALLS, OURS, VALUE, Exit
 from mindspore.compile.decided.fork import NeverEnds, goes_on
 from mindspore.compile.decided.heap import Heap
 from mindspore.compile.program.errors import Unsupported
@@ -28,7 +28,7 @@ from mindspore.compile.values.structure import (
     replace_leaves,
     same_contents,
 )
-from mindspore.compile.values.values import NUMBERS, Undefined, is_weak, pick, placeholder
+from mindspore.compile.values.values import NUMBERS, Undefined, is_weak, placeholder
 
 if TYPE_CHECKING:
     from mindspore.compile.walk.frame import Frame
@@ -67,7 +67,7 @@ class GraphLoop:
                 if not is_container(start) and (leaves_of(start) or name.startswith(OURS)):
                     self._add_slot(frame.env, name, start)
         self.parameters: list[Any] = []  # Parameters that the body assigns
-        self.kinds: frozenset = frozenset({0})  # exits of the body; see flow.py
+        self.ways = frozenset({FALLS})  # in which a round may be left, and the loop
         self.endless = False  # its own condition is always true
         self.place = self.tracer.place_text(frame)
 
@@ -84,8 +84,8 @@ class GraphLoop:
                 self.tracer.aliases.note_ids(leaf, slot.origins)
         return value
 
-    def build(self) -> Any:
-        """Emits the loop; how it was left, of kinds FALLS, BREAK and RETURN."""
+    def build(self) -> Exit:
+        """Emits the loop; how it was left: FALLS, BREAK and RETURN."""
         environment, stack = self.trace.environment(), self.frame.stack
         self.state["exit"] = 0
         self._add_slot(self.state, "exit", Tensor(0, _core.int64))
@@ -107,11 +107,12 @@ class GraphLoop:
                 "the types of the variables of this loop change in every round, but they must stay the same"
             )
         self._use(outputs)
-        if self.endless and self.kinds == {0}:
+        if self.endless and self.ways == {FALLS}:
             raise Unsupported(
                 "this loop never ends: its condition is always true and nothing leaves it"
             )
-        return Mixed(self.state["exit"], self.kinds - {0} if self.endless else self.kinds)
+        exit_ = Exit(self.ways, self.state["exit"])
+        return exit_.leaving() if self.endless else exit_
 
     # ---- one round --------------------------------------------------------------------------------------------------
     def _attempt(self) -> list | None:
@@ -170,7 +171,7 @@ class GraphLoop:
             self.trace.set_parameter(parameter, value)
 
     def _condition(self) -> Any:
-        going = ops.equal(self.state["exit"], 0) if self.kinds != {0} else None
+        going = ops.equal(self.state["exit"], 0) if self.ways != {FALLS} else None
         self.endless = False
         if going is not None and self.tested:  # the test itself assigns: not after a break
             test = self.frame.choose(going, lambda: self.tracer.truth(self.test()), lambda: False)
@@ -199,9 +200,7 @@ class GraphLoop:
         frame.stack = [("loop",)]
         self.enter()
         frame.push(self.node.body)
-        frame.run(1)
-        exit_, frame.exit = frame.exit, None
-        self.left = exit_
+        self.left = frame.run_to(0)
 
     def _values(self) -> list[Tensor]:
         """What the slots hold, with their types."""
@@ -258,16 +257,11 @@ class GraphLoop:
         return id(value) in self.holders or id(value) in self.tracer.lifted
 
     def _compare_exit(self) -> list:
-        exit_ = self.left
-        kinds = kinds_of(exit_)
-        kind = getattr(exit_, "kind", exit_ or FALLS)
-        if CONTINUE in kinds:
-            kinds = kinds - {CONTINUE} | {FALLS}
-            kind = FALLS if kinds == {FALLS} else _without(kind, CONTINUE)
-        self.state["exit"] = kind
-        if kinds <= self.kinds:
+        left = self.left.arrived(CONTINUE)
+        self.state["exit"] = left.kind
+        if left.ways <= self.ways:
             return []
-        return [lambda: setattr(self, "kinds", self.kinds | kinds)]
+        return [lambda: setattr(self, "ways", self.ways | left.ways)]
 
     def _compare_tensors(self, cells: Any, before: dict, loop: Any, todo: list) -> None:
         """Tensors of before the loop that its body changes in place."""
@@ -350,7 +344,3 @@ def _holders(heap: Heap) -> Counter:
     """How many variables and items hold each tensor, by id."""
     contents = (c.values() if isinstance(c, dict) else c for _, c in heap.before.values())
     return Counter(id(leaf) for items in contents for item in items for leaf in leaves_of(item))
-
-
-def _without(kind: Any, what: int) -> Any:
-    return pick(ops.equal(kind, what), 0, kind)

@@ -38,7 +38,7 @@ def plan(function: Callable, args: tuple, kwargs: dict[str, Any], planning: Plan
     name = getattr(function, "__name__", type(function).__name__)
     compilation = _PlanAlone(
         Cache(name),
-        lambda tracer, a, k: tracer.call(function, a, k, None),
+        lambda tracer, a, k: tracer.call(function, a, k),
         args,
         kwargs,
         strict=True,

@@ -96,15 +96,15 @@ class Attributes(Subscripts):
             return read(owner, name)
         if static is facts.MISSING and not own:
             method = self.special_method(owner, "__getattr__")
-            return read(owner, name) if method is None else self.call(method, [name], {}, None)
+            return read(owner, name) if method is None else self.call(method, [name], {})
         if static is facts.MISSING or (own and not hasattr(type(static), "__set__")):
             return read(owner, name)
         method = self.special_method(static, "__get__")
         if method is not None:
-            return self.call(method, [owner, kind], {}, None)
+            return self.call(method, [owner, kind], {})
         self.guards.attribute(kind, name, getattr(kind, name, static))
         if isinstance(static, property):
-            return self.call(static.fget, [owner], {}, None)
+            return self.call(static.fget, [owner], {})
         return read(owner, name)
 
     def _instance_attribute(self, owner: Any, instance: dict, name: str) -> Any:
@@ -113,7 +113,7 @@ class Attributes(Subscripts):
         guard = self._guard_of(owner)
         if isinstance(static, property) and not is_library(kind):
             self.guards.attribute(kind, name, static)
-            return self.call(static.fget, [owner], {}, None)
+            return self.call(static.fget, [owner], {})
         if name in instance and not hasattr(static, "__set__"):
             value = instance[name]
             guard(instance, name, value)
@@ -159,7 +159,7 @@ class Attributes(Subscripts):
             if put is setattr and id(owner) in self.made:
                 by_program = self._setter(owner, name)
                 if by_program is not None:
-                    self.call(by_program[0], [*by_program[1:], value], {}, None)
+                    self.call(by_program[0], [*by_program[1:], value], {})
                     return None
             with program_operation:
                 return put(owner, name, value)

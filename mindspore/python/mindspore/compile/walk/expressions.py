@@ -7,6 +7,7 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from mindspore.compile.decided.exits import barrier
 from mindspore.compile.program.borders import (
     each,
     is_true,
@@ -219,7 +220,7 @@ class Expressions(Logic):
                 for key in given:
                     _check_keyword(function, key, kwargs)
                 kwargs.update(given)
-            return self.tracer.call(function, args, kwargs, self)
+            return self.tracer.call(function, args, kwargs)
 
         return call(None) if chosen is None else self.tracer.split(chosen, call)
 
@@ -254,7 +255,7 @@ class Expressions(Logic):
     # ---- yield --------------------------------------------------------------------------------------------------------
     def run_yield(self, node: ast.Yield | ast.YieldFrom) -> Any:
         """`yield x` and `yield from xs`, as statements."""
-        if self.barrier() >= 0:
+        if barrier(self.stack) >= 0:
             raise Unsupported("a tensor decides whether a generator gives an item")
         if isinstance(node, ast.YieldFrom):
             items = self.tracer.iterate(self.eval(node.value))

@@ -31,7 +31,7 @@ class Frame(Statements):
         self.cells = cells or {}
         self.parent = parent  # whose variables a nested function or a comprehension sees
         self.env: dict[str, Any] = {}
-        self.stack: list[tuple] = []
+        self.stack = []  # of what is still to run; see decided/exits.py
         self.loops: dict[ast.While, int] = {}  # branches around each `while` when it began
         self.outer_names: dict[str, str] = {}  # names declared global or nonlocal
         self.is_scope = False  # a comprehension: statements and errors belong to the parent

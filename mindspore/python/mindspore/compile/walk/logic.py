@@ -212,7 +212,7 @@ class Logic(Names):
             return tracer.split(right, lambda option: self._compare(op, left, option))
         method = tracer.special_method(right, "__contains__")
         if method is not None:
-            found = tracer.call(method, [left], {}, self)
+            found = tracer.call(method, [left], {})
         elif tracer.is_traced(left) or tracer.has_traced(right):
             found = self._contains(left, right)
         else:

@@ -56,7 +56,7 @@ class Operations(Attributes):
             self.check_iterator(value)
         elif type(value) not in _BUILT_IN:
             method = self.special_method(value, "__iter__")
-            return value if method is None else self.call(method, [], {}, None)
+            return value if method is None else self.call(method, [], {})
         return value
 
     def operate(self, operation: Callable, a: Any, b: Any) -> Any:
@@ -127,7 +127,7 @@ class Operations(Attributes):
             method = self.special_method(owner, name)
             if method is None:
                 continue
-            result = self.call(method, [other], {}, None)
+            result = self.call(method, [other], {})
             if result is not NotImplemented:
                 return result
         return NotImplemented
@@ -136,7 +136,7 @@ class Operations(Attributes):
         """A unary operator."""
         method = self.special_method(value, UNARY_METHODS[operation])
         if method is not None:
-            return self.call(method, [], {}, None)
+            return self.call(method, [], {})
         with program_operation:
             return operation(value)
 
@@ -156,7 +156,7 @@ class Operations(Attributes):
             return NotImplemented
         method = self.special_method(old, f"__i{name}__")
         if method is not None:
-            return self.call(method, [value], {}, None)
+            return self.call(method, [value], {})
         if type(old) is list and isinstance(value, Tensor) and sample_of(value) is value:
             return NotImplemented  # Python asks the tensor first, to which a list is numbers
         if isinstance(old, ARRAYS):

@@ -1,5 +1,4 @@
-"""Statements of a function under compilation. A Frame keeps those still to run on a stack of work items:
-("block", statements, index), ("for", node, items, index), ("while", node), ("loop",) where a loop in the graph begins."""
+"""Statements of a function under compilation. A Frame keeps those still to run on a stack of work items (decided/exits.py)."""
 
 from __future__ import annotations
 
@@ -168,7 +167,7 @@ class Statements(Matching):
             owner = self.eval(target.value)
             method = self.tracer.special_method(owner, "__delitem__")
             if method is not None:
-                self.tracer.call(method, [self.eval(target.slice)], {}, self)
+                self.tracer.call(method, [self.eval(target.slice)], {})
                 return
             self.tracer.check_mutable(owner)
             key = self.eval(target.slice)
@@ -192,7 +191,7 @@ class Statements(Matching):
     def _run_FunctionDef(self, node: ast.FunctionDef) -> None:
         function = self.make_function(node, node.name)
         for decorator in reversed(node.decorator_list):
-            function = self.tracer.call(self.eval(decorator), [function], {}, self)
+            function = self.tracer.call(self.eval(decorator), [function], {})
         self.bind(node.name, function)
 
     def _run_Import(self, node: ast.Import) -> None:
@@ -235,7 +234,7 @@ class Statements(Matching):
             session = error.session
             error, session.met_error = session.value(error), True
         if isinstance(error, type):
-            error = self.tracer.call(error, [], {}, self)
+            error = self.tracer.call(error, [], {})
         if not isinstance(error, BaseException):
             raise program_error(TypeError, "exceptions must derive from BaseException")
         if node.cause is not None:
@@ -257,10 +256,10 @@ class Statements(Matching):
         return self.leave(None if node.value is None else self.eval(node.value))
 
     def _run_Break(self, node: ast.Break) -> Any:
-        return self.jump(BREAK, ("jump", node))
+        return self.jump(BREAK)
 
     def _run_Continue(self, node: ast.Continue) -> Any:
-        return self.jump(CONTINUE, ("jump", node))
+        return self.jump(CONTINUE)
 
     def _run_If(self, node: ast.If) -> Any:
         test = self.test(node.test)

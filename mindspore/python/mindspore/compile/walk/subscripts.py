@@ -82,7 +82,7 @@ class Subscripts(Facts):
                 return owner._write(updated)
         method = self.special_method(owner, "__setitem__")
         if method is not None:
-            self.call(method, [key, value], {}, None)
+            self.call(method, [key, value], {})
             return owner
         if isinstance(owner, foreign.ARRAYS):
             self.check_array(owner, (key, value))
@@ -152,7 +152,7 @@ class Subscripts(Facts):
             if isinstance(method, types.FunctionType) and not method.__module__.startswith(
                 "mindspore"
             ):
-                return self.call(method, [owner, key], {}, None)
+                return self.call(method, [owner, key], {})
         if isinstance(owner, dict) and isinstance(key, HostValue):  # one without a hash so far
             return key.session.operate(operator.getitem, owner, key)
         if isinstance(owner, dict) and hasattr(type(owner), "__missing__"):
@@ -160,7 +160,7 @@ class Subscripts(Facts):
                 missing = key not in owner
             method = self.special_method(owner, "__missing__") if missing else None
             if method is not None:
-                return self.call(method, [key], {}, None)
+                return self.call(method, [key], {})
             if missing and isinstance(owner, collections.defaultdict):
                 self.check_mutable(owner)
         try:
