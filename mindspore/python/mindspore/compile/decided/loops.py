@@ -21,6 +21,7 @@ from mindspore.compile.decided.carried import (
 from mindspore.compile.decided.exits import CONTINUE, FALLS, OURS, VALUE, Exit
 from mindspore.compile.decided.fork import NeverEnds, goes_on
 from mindspore.compile.decided.heap import Heap
+from mindspore.compile.decided.inner import Assigned, Inner, until_settled
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.structure import (
     is_container,
@@ -33,7 +34,6 @@ from mindspore.compile.values.values import NUMBERS, Undefined, is_weak, placeho
 if TYPE_CHECKING:
     from mindspore.compile.walk.frame import Frame
 
-_MAX_ROUNDS = 12
 _MISSING = object()
 
 
@@ -66,7 +66,7 @@ class GraphLoop:
             if start is not _MISSING and not isinstance(start, Undefined):
                 if not is_container(start) and (leaves_of(start) or name.startswith(OURS)):
                     self._add_slot(frame.env, name, start)
-        self.parameters: list[Any] = []  # Parameters that the body assigns
+        self.assigned = Assigned(self.trace)
         self.ways = frozenset({FALLS})  # in which a round may be left, and the loop
         self.endless = False  # its own condition is always true
         self.place = self.tracer.place_text(frame)
@@ -86,27 +86,10 @@ class GraphLoop:
 
     def build(self) -> Exit:
         """Emits the loop; how it was left: FALLS, BREAK and RETURN."""
-        environment, stack = self.trace.environment(), self.frame.stack
         self.state["exit"] = 0
         self._add_slot(self.state, "exit", Tensor(0, _core.int64))
-        for _ in range(_MAX_ROUNDS):
-            try:
-                outputs = self._attempt()
-            except NeverEnds as end:
-                if end.unsettled:
-                    raise
-                raise BodyRaises from None
-            finally:
-                self.heap.restore()
-                self.trace.restore(environment)
-                self.frame.stack = stack
-            if outputs is not None:
-                break
-        else:
-            raise Unsupported(
-                "the types of the variables of this loop change in every round, but they must stay the same"
-            )
-        self._use(outputs)
+        refusal = "the types of the variables of this loop change in every round, but they must stay the same"
+        self._use(until_settled(self.tracer, self.heap, self._attempt, refusal))
         if self.endless and self.ways == {FALLS}:
             raise Unsupported(
                 "this loop never ends: its condition is always true and nothing leaves it"
@@ -114,43 +97,49 @@ class GraphLoop:
         exit_ = Exit(self.ways, self.state["exit"])
         return exit_.leaving() if self.endless else exit_
 
-    # ---- one round --------------------------------------------------------------------------------------------------
+    # ---- one attempt ----------------------------------------------------------------------------------------------------
     def _attempt(self) -> list | None:
         """What the loop gives; None where the body showed that more must be carried, or with another type."""
-        trace, depth, limits = self.trace, self.trace.depth, len(self.tracer.limits)
+        stack = self.frame.stack
+        try:
+            with Inner(self.trace):
+                todo, outputs = self._trace_loop()
+        except NeverEnds as end:
+            if end.unsettled:
+                raise
+            raise BodyRaises from None
+        finally:
+            self.frame.stack = stack
+        for prepare in todo:
+            prepare()
+        return outputs
+
+    def _trace_loop(self) -> tuple[list, list | None]:
+        """What to do before the next attempt, or what the loop gives."""
+        trace = self.trace
         self.changes = self.tracer.aliases.changes  # in place, before the round
         initial = [self._value(t) for s in self.slots.values() for t in leaves_of(s.start)]
-        before = [trace.lift(p) for p in self.parameters]
+        initial += self.assigned.values()
         loop = trace.begin("loop")
-        try:
-            inputs = [trace.parameter_like(t) for t in initial + before]
-            self._bind(inputs)
-            condition = self._condition()
-            head = [self._value(t) for t in self._values()]
-            trace.capture(head)  # now: what calls the loop itself must know all of its captures
-            environment = trace.environment()
-            body = trace.begin("body")
-            self._run_body()
-            self.heap.refuse_arrays()
-            retry = self._compare(trace.changed_since(environment), loop)
-            if not retry:
-                trace.end(self._next_round(loop, inputs))
-        except BaseException:
-            self._leave(depth)
-            raise
-        finally:
-            del self.tracer.limits[limits:]
-        if retry:
-            self._leave(depth)
-            for grow in retry:
-                grow()
-            return None
+        inputs = [trace.parameter_like(t) for t in initial]
+        self._bind(inputs)
+        condition = self._condition()
+        head = [self._value(t) for t in self._values()]
+        trace.capture(head)  # now: what calls the loop itself must know all of its captures
+        environment = trace.environment()
+        body = trace.begin("body")
+        self._run_body()
+        self.heap.refuse_arrays()
+        todo = self._compare(trace.changed_since(environment), loop)
+        if todo:
+            return todo, None
+        trace.end(self._next_round(loop, inputs))
         trace.restore(environment)
         done = trace.begin("done")
         trace.end(head)
         trace.end(trace.call(trace.switch(condition, trace.partial(body), trace.partial(done)), []))
         trace.tag_loop(loop, body, done, -1)
-        return trace.call(trace.partial(loop), initial + before)
+        return [], trace.call(trace.partial(loop), initial)
 
     def _value(self, tensor: Tensor) -> Tensor:
         """What a tensor stands for now: later changes in place, or of a Parameter, are not meant."""
@@ -158,17 +147,12 @@ class GraphLoop:
             return self.trace.lift(tensor)
         return _core.alias(tensor)
 
-    def _leave(self, depth: int) -> None:
-        while self.trace.depth > depth:
-            self.trace.suspend()
-
     def _bind(self, inputs: list) -> None:
         """Inside, variables and Parameters are what the loop carries."""
         items = map(_core.alias, inputs)  # objects that nobody else holds: see Aliases._is_held
         for slot in self.slots.values():
             slot.container[slot.key] = self._bound(slot, items)
-        for parameter, value in zip(self.parameters, items):
-            self.trace.set_parameter(parameter, value)
+        self.assigned.put(items)
 
     def _condition(self) -> Any:
         going = ops.equal(self.state["exit"], 0) if self.ways != {FALLS} else None
@@ -207,7 +191,7 @@ class GraphLoop:
         tensors: list[Tensor] = []
         for slot in self.slots.values():
             tensors += passed(self.trace, slot.start, slot.container[slot.key])
-        return tensors + [self.trace.lift(p) for p in self.parameters]
+        return tensors + self.assigned.values()
 
     def _next_round(self, loop: Any, inputs: list) -> list:
         trace = self.trace
@@ -221,10 +205,9 @@ class GraphLoop:
     def _compare(self, changed: list, loop: Any) -> list[Callable[[], None]]:
         """What to do, outside of the loop, before the next attempt; nothing when all is carried."""
         todo = self._compare_exit()
-        known = {id(p) for p in self.parameters}
-        new = [p for p, _ in changed if id(p) not in known]
+        new = self.assigned.others(changed)
         if new:
-            todo.append(lambda: self.parameters.extend(new))
+            todo.append(lambda: self.assigned.parameters.extend(new))
         for container, before in list(self.heap.before.values()):
             if container is self.tracer.cells:
                 self._compare_tensors(container, before, loop, todo)
@@ -334,8 +317,7 @@ class GraphLoop:
     def _use(self, outputs: list) -> None:
         items = iter(outputs)
         values = [(slot, self._bound(slot, items)) for slot in self.slots.values()]
-        for parameter, value in zip(self.parameters, items):
-            self.trace.set_parameter(parameter, value)
+        self.assigned.put(items)
         for slot, value in values:
             slot.container[slot.key] = value
 
