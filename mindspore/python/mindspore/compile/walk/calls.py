@@ -14,7 +14,7 @@ from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.compile.program.borders import program_operation, serves
 from mindspore.compile.program.errors import Unsupported, locate, refusal
-from mindspore.compile.program.source import NoSource, find_source
+from mindspore.compile.program.source import NoSource, Source, find_source
 from mindspore.compile.values import foreign
 from mindspore.compile.values import guards as facts
 from mindspore.compile.values.compilable import SETTINGS, Compilable
@@ -156,16 +156,15 @@ class Calls(Instances):
             what = f"'{function.__name__}' is a coroutine, which cannot be compiled"
             coroutine = functools.partial(function, **kwargs)
             return self.run_eagerly(Unsupported(what), coroutine, args, pure=False)
+        return self._parse_function(function, source, args, kwargs)
+
+    def _parse_function(
+        self, function: types.FunctionType, source: Source, args: list, kwargs: dict
+    ) -> Any:
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
         frame = Frame(self.whole, source, function.__globals__, cells)
-        frame.env = bind_arguments(
-            source.node,
-            function.__name__,
-            args,
-            kwargs,
-            [self.fact(d) for d in self._defaults(function)],
-            function.__kwdefaults__ or {},
-        )
+        defaults = [self.fact(d) for d in self._defaults(function)], function.__kwdefaults__ or {}
+        frame.env = bind_arguments(source.node, function.__name__, args, kwargs, *defaults)
         frame.first_argument = args[0] if args else None
         if inspect.isgeneratorfunction(function):
             return Generator(self.whole, frame, source.node)
@@ -193,14 +192,8 @@ class Calls(Instances):
     def _call_nested(self, function: NestedFunction, args: list, kwargs: dict) -> Any:
         outer = function.frame
         frame = Frame(self.whole, outer.source, outer.globals, outer.cells, parent=outer)
-        frame.env = bind_arguments(
-            function.node,
-            function.__name__,
-            args,
-            kwargs,
-            function.defaults,
-            function.keyword_defaults,
-        )
+        defaults = function.defaults, function.keyword_defaults
+        frame.env = bind_arguments(function.node, function.__name__, args, kwargs, *defaults)
         if is_generator(function.node):
             return Generator(self.whole, frame, function.node)
         return self._run_frame(frame, function.node)
