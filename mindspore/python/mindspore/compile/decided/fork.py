@@ -108,7 +108,7 @@ class Fork:
                 raise failed(error) from error
             while self.trace.depth > depth:
                 self.trace.suspend()
-            self.frame.refuse_handlers("an exception")
+            self.frame.refuse_handlers()
             emit_raise(self.tracer, error)
             raise NeverEnds(False) from None
 

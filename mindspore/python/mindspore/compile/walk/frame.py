@@ -1,8 +1,8 @@
 """One call of a user function under compilation: its variables and the statements still to run. Statements run on an explicit
 stack, so that a branch decided by a tensor can fork the rest of a region: each arm runs it to its end in a graph of its own.
 
-Its storeys, each built on those before: Flow (decided/flow.py), Names, Logic, Expressions, Handlers, Matching,
-Rounds, Statements."""
+Its storeys, each built on those before: Flow (decided/flow.py), Names, Logic, Comparisons, Comprehensions,
+Expressions, Handlers, Matching, Rounds, Statements."""
 
 from __future__ import annotations
 

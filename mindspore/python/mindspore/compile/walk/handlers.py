@@ -86,11 +86,11 @@ class Handlers(Expressions):
                 return item[2]
         raise program_error(RuntimeError, "no active exception to raise")
 
-    def refuse_handlers(self, what: str) -> None:
+    def refuse_handlers(self) -> None:
         """A tensor decides about an exception: that must not concern a handler, which works while compiling."""
         for frame in (self, *(f for f, _ in self.tracer.places)):
             if holds(frame.stack, 0, *PROTECTED):
-                raise Unsupported(f"{what} inside 'try' or 'with' is decided by a tensor")
+                raise Unsupported("an exception inside 'try' or 'with' is decided by a tensor")
 
     # ---- leaving ----------------------------------------------------------------------------------------------------
     def unwind(self, keep: int, again: tuple) -> bool:
