@@ -265,6 +265,7 @@ _CALLS = ByKind(
         functools.partial: Calls._call_partial,
         NestedFunction: Calls._call_nested,
         _core.CheckedFunction: Calls._call_checked,
+        _core.OpFunction: Calls._call_as_it_is,
     },
     others=Calls._call_object,
 )

@@ -34,13 +34,8 @@ from mindspore.compile.walk.operations import Operations
 
 def _is_of_package(function: Any) -> bool:
     """Ops and other functions of this package, and Tensor, but no methods."""
-    own = _root(function) == "mindspore" or function is Tensor
+    own = foreign.module_of(function).partition(".")[0] == "mindspore" or function is Tensor
     return own and getattr(function, "__self__", None) is None
-
-
-def _root(function: Any) -> str:
-    """The package that a callable is of."""
-    return foreign.module_of(function).partition(".")[0]
 
 
 class PlainCalls(Operations):
@@ -97,7 +92,10 @@ class PlainCalls(Operations):
         return not holds(arguments, lambda v: isinstance(v, _late.parameter_class) or may_be(v))
 
     def _run_here(self, function: Any, args: list, kwargs: dict) -> Any:
-        owner, root = getattr(function, "__self__", None), _root(function)
+        owner, root = (
+            getattr(function, "__self__", None),
+            foreign.module_of(function).partition(".")[0],
+        )
         if root != "mindspore" and holds_number((args, kwargs)):
             raise NumberDecides
         if foreign.speaks(function):
@@ -108,7 +106,7 @@ class PlainCalls(Operations):
         values = (args, kwargs)
         if isinstance(owner, str) and effects.is_text_of(values, self.whole):
             return effects.text_of(self.whole, lambda a, k: function(*a, **k), tuple(args), kwargs)
-        self._refuse_unknown(function, args, kwargs)
+        self._refuse_unknown(function, root, args, kwargs)
         if root != "mindspore":
             self.note_arguments(function, (owner, function, *args, *kwargs.values()))
         result = self._call_watched(function, args, kwargs)
@@ -118,8 +116,8 @@ class PlainCalls(Operations):
             return self.trace.strong(self.call_plainly(function, args, kwargs))
         return result
 
-    def _refuse_unknown(self, function: Any, args: list, kwargs: dict) -> None:
-        """Refuses what would do something else on each call, or needs values."""
+    def _refuse_unknown(self, function: Any, root: str, args: list, kwargs: dict) -> None:
+        """Refuses what would do something else on each call, or needs values. `root`: the package."""
         owner = getattr(function, "__self__", None)
         if looks_at_frames(function, args):
             raise Inseparable(f"'{_name(function)}' looks at the frame that calls it")
@@ -132,7 +130,7 @@ class PlainCalls(Operations):
                 f"'{_name(function)}' is a method of a {type(owner).__name__} that was made outside of the program, which it "
                 "may change"
             )
-        if _root(function) == "numpy" and self.has_traced((args, kwargs)):
+        if root == "numpy" and self.has_traced((args, kwargs)):
             raise Unsupported(
                 f"numpy.{_name(function)} needs values, but in a compiled function a tensor's value is known only at run "
                 "time; use the function of mindspore.ops or mindspore.numpy"

@@ -134,9 +134,10 @@ class Subscripts(Facts):
         except Unsupported as reason:  # a mask or a bound: where the values go depends on values
             return self.run_eagerly(reason, index_update, [owner, key, value])
 
-    @by_option
     def get_item(self, owner: Any, key: Any) -> Any:
         """`owner[key]`."""
+        if isinstance(owner, Choice):  # as by_option does, which is too slow here
+            return self.split(owner, lambda option: self.get_item(option, key))
         if first(key, Choice) is not None:
             return self.split_arguments([key], {}, lambda k, _: self.get_item(owner, k[0]))
         if self.is_traced(key) and is_sequence(owner):
