@@ -217,7 +217,8 @@ _PLAIN = _BUILT_IN - {str}  # of which a binary operator is Python's own
 _COMPARISONS = frozenset(
     {operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge}
 )
-# The first that has a value gives it.
+# The first that has a value gives it. Options come first, for each of them may be anything; a method of the program last, for it would
+# be given the others' stand-ins.
 _WAYS = (
     Operations._operate_on_options,
     Operations._operate_on_numbers,
