@@ -1,4 +1,4 @@
-"""Graphs inside the one that is being traced."""
+"""Graphs inside the one that is being traced, and those among them that call themselves: a loop, and a function that recurses."""
 
 from __future__ import annotations
 
@@ -26,13 +26,9 @@ class Inner:
         pass
 
     def __exit__(self, *_: Any) -> None:
-        self.leave()
-        self.trace.restore(self.environment)
-
-    def leave(self) -> None:
-        """Gives up the graphs that have not been ended."""
         while self.trace.depth > self.depth:
             self.trace.suspend()
+        self.trace.restore(self.environment)
 
 
 def until_settled(tracer: Tracer, heap: Heap, attempt: Callable[[], Any], refusal: str) -> Any:

@@ -224,7 +224,6 @@ class Expressions(Comprehensions):
 
         return call(None) if chosen is None else self.tracer.split(chosen, call)
 
-    # ---- functions               -------------------------------------------------------------------------------
     def _Lambda(self, node: ast.Lambda) -> Any:
         return self.make_function(node, "<lambda>")
 
