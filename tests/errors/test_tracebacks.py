@@ -196,7 +196,7 @@ def test_a_failure_of_the_package_shows_all(mode, monkeypatch):
     found = frames(failure_of(lambda: net(NARROW)))
     assert "__call__" in found and len(found) > 3, found
     if mode == ms.GRAPH_MODE:  # down to the line that failed
-        assert {"run_cell", "_attempt", "_run_statements"} <= set(found), found
+        assert {"run_cell", "_along", "_run_statements"} <= set(found), found
 
 
 def test_a_callback_of_the_user(mode):

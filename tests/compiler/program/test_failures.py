@@ -128,7 +128,7 @@ DEAF = Deaf()
 
 def handled(x):
     try:
-        y = ops.abs(x) * DEAF.size + [1.0, 2.0][1]
+        y = -ops.abs(-x) * DEAF.size + [1.0, 2.0][1]
         for factor in (2.0, 3.0):
             y = y * factor
         y = y + (ops.ones_like(y) if y[0] > 100 else y)

@@ -11,7 +11,7 @@ import pytest
 import mindspore as ms
 from mindspore import JitConfig, Parameter, Tensor, context, jit, nn, ops
 from mindspore.compile.program.errors import RunsEagerly
-from mindspore.compile.versions.compilation import Compilation
+from mindspore.compile.versions.attempt import Attempt
 
 
 class Body(nn.Cell):
@@ -418,9 +418,9 @@ class Setting:
 @pytest.mark.filterwarnings("ignore::mindspore.compile.program.errors.RunsEagerly")
 def test_a_setting_that_alternates_after_a_break_is_traced_once_for_each_value(monkeypatch):
     traced = []
-    trace = Compilation._trace
+    trace = Attempt._trace
     monkeypatch.setattr(
-        Compilation, "_trace", lambda self, *args: [traced.append(1), trace(self, *args)][1]
+        Attempt, "_trace", lambda self, *args: [traced.append(1), trace(self, *args)][1]
     )
 
     @jit

@@ -12,7 +12,7 @@ import pytest
 import mindspore as ms
 from mindspore import Parameter, Tensor, jit, nn, ops
 from mindspore.compile.program.errors import RunsEagerly
-from mindspore.compile.versions import compilation
+from mindspore.compile.versions import attempt
 
 X = Tensor(np.array([1.0, -2.0], np.float32))
 
@@ -26,13 +26,13 @@ class Settings:
 def traces(monkeypatch):
     """The functions that were traced, by the names of their caches."""
     names: list[str] = []
-    original = compilation.Compilation._trace
+    original = attempt.Attempt._trace
 
     def trace(self, *args):
-        names.append(self.cache.name)
+        names.append(self.asked.cache.name)
         return original(self, *args)
 
-    monkeypatch.setattr(compilation.Compilation, "_trace", trace)
+    monkeypatch.setattr(attempt.Attempt, "_trace", trace)
     return names
 
 

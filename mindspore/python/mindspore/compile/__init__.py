@@ -43,7 +43,7 @@ from mindspore.compile.walk.transforms import jvp_in_trace, vjp_in_trace, vmap_i
 @serves
 def call_in_trace(function: Any, args: Any, kwargs: dict) -> Any:
     """Library code that holds a user's function while tracing calls it through here."""
-    return at_work().call(function, list(args), kwargs, None)
+    return at_work().call(function, list(args), kwargs)
 
 
 @serves

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from mindspore import _core, ops
 from mindspore._core import Tensor
@@ -19,6 +19,20 @@ from mindspore.compile.values.numbers import is_number
 from mindspore.compile.values.ranges import INTEGERS
 from mindspore.compile.values.structure import exchanged, first, replace_leaves
 from mindspore.compile.values.values import NUMBERS, Choice, Undefined, dtype_of, pick, same_type
+
+Operation = TypeVar("Operation", bound=Callable)
+
+
+def by_option(operation: Operation) -> Operation:
+    """A method of a Tracer that looks at its first argument: of one that a tensor chose, at the option that is taken."""
+
+    @functools.wraps(operation)
+    def look(self: Choices, value: Any, *rest: Any) -> Any:
+        if isinstance(value, Choice):
+            return self.split(value, lambda option: look(self, option, *rest))
+        return operation(self, value, *rest)
+
+    return cast("Operation", look)
 
 
 class Choices(TracerPart):

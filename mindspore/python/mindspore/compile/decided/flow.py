@@ -9,18 +9,22 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from mindspore import _core, ops
+from mindspore import ops
 from mindspore._core import Tensor
 from mindspore.compile.decided.exits import (
     BREAK,
-    CONTINUE,
     FALLS,
     OURS,
     RETURN,
     VALUE,
-    Mixed,
+    Exit,
+    Landing,
     Return,
-    kinds_of,
+    Way,
+    check_cut,
+    holds,
+    is_end,
+    landing,
 )
 from mindspore.compile.decided.fork import Arm, Fork
 from mindspore.compile.decided.heap import Heap
@@ -30,20 +34,15 @@ from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.program.source import stored_names
 from mindspore.compile.values.nested import NestedFunction
 from mindspore.compile.values.structure import reachable
-from mindspore.compile.values.values import Choice, pick
+from mindspore.compile.values.values import Choice
 
 _MAX_NESTING = 64  # graphs inside graphs; beyond, what follows a branch is put under a condition
 
 
-def _is_mixed(exit_: Any) -> bool:
-    return isinstance(exit_, Mixed)
-
-
 class Flow(FramePart):
-    """A storey of Frame. Items ("arm", ends) and ("loop",) on the stack are barriers: what lies below belongs to a graph outside.
-    An exit that reaches a barrier is noted in `self.exit`. `ends`: the function ends where the arm does."""
+    """A storey of Frame. The stack and its barriers: exits.py. A jump that reaches a barrier is noted in `exit`."""
 
-    exit: Any = None
+    exit: Exit | None = None
 
     def push(self, statements: list[ast.stmt]) -> None:
         """These statements are run next."""
@@ -54,7 +53,7 @@ class Flow(FramePart):
     def tensor_if(self, node: ast.If, test: Any) -> Any:
         """`if tensor:`. Where the arms cannot be compiled, the tensor's value may be known between two graphs."""
         first, second = (
-            functools.partial(self._arm, functools.partial(self.push, body))
+            functools.partial(self._run_arm, functools.partial(self.push, body))
             for body in (node.body, node.orelse)
         )
         tracer, session = self.tracer, self.tracer.session
@@ -82,53 +81,51 @@ class Flow(FramePart):
         fork = Fork(self.tracer, self.whole, self.tracer.truth(test))
         return fork.join([fork.arm(0, first), fork.arm(1, second)])
 
-    def _arm(self, start: Callable[[], Any]) -> Any:
-        """Runs what `start` does, and pushes, as an arm; how it was left."""
+    def _run_arm(self, start: Callable[[], Any]) -> Exit:
+        """Runs what `start` does, and pushes, as an arm."""
         base = len(self.stack)
         self.stack.append(("arm", False))
         start()
-        return self._to_barrier(base)
+        return self.run_to(base)
 
-    def _way(self, fork: Fork, side: int, run: Callable[[], Any]) -> Arm:
-        """An arm of a fork, which leaves the stack as it is."""
-        stack = self.stack
-        self.stack = list(stack)
-        arm = self._exit_of(fork.arm(side, run))
-        self.stack = stack
-        return arm
-
-    def _rest(self, base: int, exit_: Any = FALLS) -> Any:
-        """Runs what is on the stack above `base`; how it was left. `exit_`: of what came before."""
-        ends = self._is_end(base)
+    def _run_rest(self, base: int, exit_: Exit) -> Exit:
+        """Goes on, as an arm, where an exit leads, with what is on the stack above `base`."""
+        ends = is_end(self.stack, base)
         self.stack.insert(base, ("arm", ends))
-        self._perform(exit_)
-        exit_ = self._to_barrier(base)
-        if ends and exit_ == FALLS:
+        self._go_on(exit_)
+        exit_ = self.run_to(base)
+        if ends and exit_.way is FALLS:
             self.env[VALUE] = None
-            return RETURN
+            return Exit.by(RETURN)
         return exit_
 
-    def _is_end(self, base: int) -> bool:
-        """Whether the function ends when the stack is down to `base` items."""
-        return base == 0 or self.stack[base - 1] == ("arm", True)
-
-    def _to_barrier(self, base: int) -> Any:
+    def run_to(self, base: int) -> Exit:
+        """Runs what is above the barrier at `base`."""
         self.run(base + 1)
         del self.stack[base:]
         exit_, self.exit = self.exit, None
-        return exit_ or FALLS
+        return exit_ or Exit.by(FALLS)
 
     def _step_arm(self, ends: bool) -> None:
         """The end of an arm."""
 
+    def _trace_arm(self, fork: Fork, side: int, run: Callable[[], Exit]) -> Arm:
+        """An arm of a fork, which leaves the stack as it is."""
+        stack = self.stack
+        self.stack = list(stack)
+        arm = fork.arm(side, run)
+        self.stack = stack
+        return _left(arm)
+
     def _branch(self, condition: Tensor, first: Callable, second: Callable) -> Any:
         fork = Fork(self.tracer, self.whole, condition)
-        arms = [self._way(fork, side, run) for side, run in enumerate((first, second))]
+        arms = [self._trace_arm(fork, side, run) for side, run in enumerate((first, second))]
         for leaver, stayer in (arms, arms[::-1]):
-            if not leaver.dead and not stayer.dead and self._goes_on(leaver, stayer):
-                self._extend(fork, leaver, stayer)
+            way = self._skips(leaver, stayer)
+            if way not in (None, FALLS):
+                self._extend(fork, leaver, stayer, landing(self.stack, way))
                 break
-        return self._meet(fork, arms)
+        return self._join(fork, arms)
 
     def branch_on(self, choice: Any, start: Callable[[Any], None]) -> Any:
         """Goes on with `start` of the option that is taken, which pushes statements."""
@@ -142,155 +139,101 @@ class Flow(FramePart):
         middle = len(allowed) // 2
 
         def run(way: list[int]) -> Any:
-            return self._arm(lambda: self._branch_among(choice, way, start))
+            return self._run_arm(lambda: self._branch_among(choice, way, start))
 
         condition = self.tracer.below(choice, allowed[middle])
         return self._branch(condition, lambda: run(allowed[:middle]), lambda: run(allowed[middle:]))
 
-    @staticmethod
-    def _exit_of(arm: Arm) -> Arm:
-        arm.exit, arm.value = (None if arm.dead else arm.value), None
-        return arm
+    def _skips(self, leaver: Arm, stayer: Arm) -> Way | None:
+        """How an arm jumps, where the other one goes on, or may."""
+        if leaver.dead or stayer.dead or FALLS not in stayer.exit.ways:
+            return None
+        return leaver.exit.way if self.tracer.trace.depth < _MAX_NESTING else None
 
-    def _goes_on(self, leaver: Arm, stayer: Arm) -> bool:
-        return (
-            not _is_mixed(leaver.exit)
-            and leaver.exit != FALLS
-            and FALLS in kinds_of(stayer.exit)
-            and self.tracer.trace.depth < _MAX_NESTING
-        )
-
-    def _extend(self, fork: Fork, leaver: Arm, stayer: Arm) -> None:
+    def _extend(self, fork: Fork, leaver: Arm, stayer: Arm, there: Landing) -> None:
         """What the leaver skips becomes part of the stayer."""
-        base, landed = self._landing(leaver.exit)
         outer = self.stack
         arms = [stayer]
-        if any(item[0] in ("with", "finally") for item in outer[base:]):
-            self._check_cut(base, "with")
+        if holds(outer, there.base, "with", "finally"):
+            check_cut(outer, there.base, "with")
             arms = [leaver, stayer]  # the leaver's way, too, leads through what is there
         else:
-            leaver.exit = landed
+            leaver.exit = there.left_of(leaver.exit)
         for arm in arms:
-            self.stack, exit_ = list(outer), arm.exit
-            fork.resume(arm, functools.partial(self._rest, base, exit_))
-            self._exit_of(arm)
-        self.stack = outer[:base]
+            self.stack = list(outer)
+            fork.resume(arm, functools.partial(self._run_rest, there.base, arm.exit))
+            _left(arm)
+        self.stack = outer[: there.base]
 
-    # ---- where exits lead ---------------------------------------------------------------------------------------------
-    def barrier(self) -> int:
-        """The place of the innermost barrier on the stack, or -1."""
-        return max(
-            (i for i, item in enumerate(self.stack) if item[0] in ("arm", "loop")), default=-1
-        )
-
-    def loop_at(self) -> int | None:
-        """The place of the innermost unrolled loop that a jump may reach."""
-        barrier = self.barrier()
-        return max(
-            (i for i, item in enumerate(self.stack) if i > barrier and item[0] in ("for", "while")),
-            default=None,
-        )
-
-    def _landing(self, exit_: int) -> tuple[int, int]:
-        """How much of the stack remains where an exit leads to, and what of it remains to be done there."""
-        at = None if exit_ == RETURN else self.loop_at()
-        if at is None:
-            return self.barrier() + 1, exit_
-        return (at + 1 if exit_ == CONTINUE else at), FALLS
-
-    def _check_cut(self, base: int, *kinds: str) -> None:
-        if any(item[0] in (kinds or ("with", "finally")) for item in self.stack[base:]):
-            raise Unsupported("a tensor decides how a 'with' or 'try' block is left")
-
-    def jump(self, kind: int, again: tuple) -> Any:
-        """break, continue or return: unwinds the stack. `again` repeats it after a `finally` on the way."""
-        base, rest = self._landing(kind)
-        keep = base + 1 if kind == BREAK and rest == FALLS else base
-        if self.unwind(keep, again):
+    # ---- jumps --------------------------------------------------------------------------------------------------------
+    def jump(self, way: Way) -> Any:
+        """break, continue or return: unwinds the stack, down to where that leads."""
+        again = ("leave", self.env[VALUE]) if way is RETURN else ("jump", way)
+        there = landing(self.stack, way)
+        if self.unwind(there.base, again):  # a `finally` on the way comes first
             return None
-        del self.stack[base:]
-        if rest != FALLS and base:
-            self.exit = kind
-        elif kind == RETURN:
+        if there.outside and there.base:
+            self.exit = Exit.by(way)
+        elif way is RETURN:
             return Return(self.env.pop(VALUE))
         return None
 
     def leave(self, value: Any) -> Any:
         """`return value`."""
         self.env[VALUE] = value
-        return self.jump(RETURN, ("leave", value))
+        return self.jump(RETURN)
 
     # ---- after a branch -------------------------------------------------------------------------------------------------
-    def _meet(self, fork: Fork, arms: list[Arm]) -> Any:
+    def _join(self, fork: Fork, arms: list[Arm]) -> Any:
         """Joins the arms, which both have come to where the stack now stands, and goes on."""
         exits = [arm.exit for arm in arms if not arm.dead]
-        if all(not _is_mixed(e) and e == exits[0] for e in exits):
+        ways = [exit_.way for exit_ in exits]
+        if None not in ways and len(set(ways)) < 2:
             fork.join(arms)
-            return self._perform(exits[0])
+            return self._go_on(exits[0])
         for arm in arms:
-            mixed = _is_mixed(arm.exit)
-            arm.value = arm.exit.kind if mixed else Tensor(arm.exit or FALLS, _core.int64)
-        gone = [
-            len(exits) > 1 and arm.exit == RETURN and not self._returns_function(arm)
-            for arm in arms
-        ]
+            arm.value = arm.exit.number()
+        gone = [len(exits) > 1 and self._ends_in(arm) for arm in arms]
         kind = fork.join(arms, gone)
-        return self._guard(Mixed(kind, frozenset().union(*map(kinds_of, exits))))
+        return self._run_unless_left(Exit(frozenset().union(*(e.ways for e in exits)), kind))
 
-    def _returns_function(self, arm: Arm) -> bool:
-        """Whether a function that reads this frame's variables may be returned."""
+    def _ends_in(self, arm: Arm) -> bool:
+        """Whether an arm returns, and no function, which could read this frame's variables."""
+        if arm.dead or arm.exit.way is not RETURN:
+            return False
         returned = arm.heap.get(id(self.env), {}).get(VALUE)
-        return any(isinstance(v, NestedFunction) for v in reachable(self.tracer, [returned]))
+        return not any(isinstance(v, NestedFunction) for v in reachable(self.tracer, [returned]))
 
-    def _perform(self, exit_: Any) -> Any:
+    def _go_on(self, exit_: Exit) -> Any:
         """Goes on where an exit leads."""
-        if _is_mixed(exit_):
-            return self._guard(exit_)
-        if exit_ == FALLS:
-            return None
-        if exit_ == RETURN:
-            return self.leave(self.env.pop(VALUE))
-        statement = ast.Break() if exit_ == BREAK else ast.Continue()
-        return self.jump(exit_, ("jump", statement))
+        if exit_.way is None:
+            return self._run_unless_left(exit_)
+        return None if exit_.way is FALLS else self.jump(exit_.way)
 
-    def _guard(self, exit_: Mixed) -> Any:
-        """Runs what follows where nothing was left, up to where the nearest of the exits leads."""
+    def _run_unless_left(self, exit_: Exit) -> Any:
+        """Runs what follows where nothing was left, up to where the nearest of the jumps leads; from there on, up to the next."""
         while True:
-            left = exit_.kinds - {FALLS}
-            nearest = min(left, key=(CONTINUE, BREAK, RETURN).index)
-            base, rest = self._landing(nearest)
-            ends = self._is_end(base)
-            if FALLS in exit_.kinds and (len(self.stack) > base or ends):
-                return self._guarded(exit_, nearest, base, rest)
-            self._check_cut(base)
-            del self.stack[base:]
-            landed = self._landed(exit_, nearest, rest)
-            if not _is_mixed(landed):
-                return self._perform(landed)
-            if rest != FALLS:
-                self.exit = landed
+            there = landing(self.stack, exit_.nearest)
+            check_cut(self.stack, there.base, "with", "finally")
+            ends = is_end(self.stack, there.base)
+            if FALLS in exit_.ways and (len(self.stack) > there.base or ends):
+                return self._run_under_condition(exit_, there)
+            del self.stack[there.base :]
+            exit_ = there.left_of(exit_)
+            if exit_.way is not None:
+                return self._go_on(exit_)
+            if there.outside:
+                self.exit = exit_
                 return None
-            exit_ = landed
 
-    def _guarded(self, exit_: Mixed, nearest: int, base: int, rest: int) -> Any:
-        self._check_cut(base)
+    def _run_under_condition(self, exit_: Exit, there: Landing) -> Any:
+        """What follows, up to that place, is one arm of a branch; the other one leads there at once."""
         outer = self.stack
-        fork = Fork(self.tracer, self.whole, ops.equal(exit_.kind, FALLS))
-        first = self._way(fork, 0, lambda: self._rest(base))
-        left = Mixed(exit_.kind, exit_.kinds - {FALLS})
-        second = self._way(fork, 1, lambda: self._landed(left, nearest, rest))
-        self.stack = outer[:base]
-        return self._meet(fork, [first, second])
-
-    def _landed(self, exit_: Mixed, nearest: int, rest: int) -> Any:
-        """What remains to be done of an exit at the place that the nearest of its kinds leads to."""
-        kinds = exit_.kinds if rest != FALLS else exit_.kinds - {nearest} | {FALLS}
-        if len(kinds) == 1:
-            return next(iter(kinds))
-        kind = exit_.kind
-        if rest == FALLS:
-            kind = pick(ops.equal(kind, nearest), FALLS, kind)
-        return Mixed(kind, kinds)
+        fork = Fork(self.tracer, self.whole, ops.equal(exit_.kind, int(FALLS)))
+        first = self._trace_arm(fork, 0, lambda: self._run_rest(there.base, Exit.by(FALLS)))
+        second = self._trace_arm(fork, 1, lambda: there.left_of(exit_.leaving()))
+        self.stack = outer[: there.base]
+        return self._join(fork, [first, second])
 
     # ---- loops ------------------------------------------------------------------------------------------------------
     def tensor_while(self, node: ast.While) -> Any:
@@ -324,7 +267,7 @@ class Flow(FramePart):
             self.push(loop.node.body)
 
         truth = self.tracer.truth(loop.test())
-        self._branch(truth, lambda: self._arm(start), lambda: FALLS)
+        self._branch(truth, lambda: self._run_arm(start), lambda: Exit.by(FALLS))
         self.push(loop.node.orelse)
 
     def _loop(self, loop: GraphLoop) -> Any:
@@ -332,11 +275,17 @@ class Flow(FramePart):
             exit_ = loop.build()
         except BodyRaises:
             return self._one_round(loop)
-        if not loop.node.orelse and BREAK in exit_.kinds:
-            kind = pick(ops.equal(exit_.kind, BREAK), FALLS, exit_.kind)
-            exit_ = Mixed(kind, exit_.kinds - {BREAK} | {FALLS})
-        if exit_.kinds == {FALLS}:
+        if not loop.node.orelse:
+            exit_ = exit_.arrived(BREAK)
+        if exit_.way is FALLS:
             self.push(loop.node.orelse)
             return None
         self.stack.append(("for", loop.node, [], 0))  # what a break leaves: here, the `else` alone
-        return self._guard(exit_)
+        return self._run_unless_left(exit_)
+
+
+def _left(arm: Arm) -> Arm:
+    """An arm of statements: what they gave is how they were left."""
+    if not arm.dead:
+        arm.exit, arm.value = arm.value, None
+    return arm

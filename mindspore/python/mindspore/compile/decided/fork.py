@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mindspore import _core, ops
 from mindspore._core import Tensor
-from mindspore.compile.decided.exits import VALUE
+from mindspore.compile.decided.exits import FALLS, VALUE, Exit
 from mindspore.compile.decided.heap import Heap
 from mindspore.compile.decided.joins import Join
 from mindspore.compile.program.errors import Unsupported
@@ -38,7 +38,7 @@ class Arm:
     def __init__(self, graph: Any, side: int):
         self.graph, self.side = graph, side
         self.value: Any = None
-        self.exit: Any = None  # how the arm left its statements; see flow.py
+        self.exit = Exit.by(FALLS)  # how an arm of statements left them
         self.parameters: list = []
         self.changed: dict[int, tuple] = {}
         self.heap: dict[int, Any] = {}
@@ -108,7 +108,7 @@ class Fork:
                 raise failed(error) from error
             while self.trace.depth > depth:
                 self.trace.suspend()
-            self.frame.refuse_handlers("an exception")
+            self.frame.refuse_handlers()
             emit_raise(self.tracer, error)
             raise NeverEnds(False) from None
 

@@ -3,50 +3,23 @@ parsed until what it changes - variables, items of lists, attributes, Parameters
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from mindspore import _core, ops
+from mindspore import ops
 from mindspore._core import Tensor
-from mindspore.common import _late
-from mindspore.compile.decided.carried import (
-    bound,
-    difference,
-    matches,
-    passed,
-    require_apart,
-    widen,
-)
-from mindspore.compile.decided.exits import CONTINUE, FALLS, OURS, VALUE, Mixed, kinds_of
+from mindspore.compile.decided.exits import CONTINUE, FALLS, Exit
 from mindspore.compile.decided.fork import NeverEnds, goes_on
-from mindspore.compile.decided.heap import Heap
+from mindspore.compile.decided.inner import Inner, until_settled
+from mindspore.compile.decided.slots import Slots
 from mindspore.compile.program.errors import Unsupported
-from mindspore.compile.values.structure import (
-    is_container,
-    leaves_of,
-    replace_leaves,
-    same_contents,
-)
-from mindspore.compile.values.values import NUMBERS, Undefined, is_weak, pick, placeholder
 
 if TYPE_CHECKING:
     from mindspore.compile.walk.frame import Frame
 
-_MAX_ROUNDS = 12
-_MISSING = object()
-
 
 class BodyRaises(Exception):
     """Every way through the body raises an exception: there is at most one round."""
-
-
-class Slot:
-    """A place whose value is carried: an item of a dict (of variables, say) or list."""
-
-    def __init__(self, container: Any, key: Any, start: Any):
-        self.container, self.key, self.start = container, key, start
-        self.origins: frozenset[int] = frozenset()  # what its tensors may be; see aliases.py
 
 
 class GraphLoop:
@@ -57,120 +30,65 @@ class GraphLoop:
     ):
         self.frame, self.node, self.test, self.enter, self.tested = frame, node, test, enter, tested
         self.tracer, self.trace = frame.tracer, frame.tracer.trace
-        self.heap = Heap(self.tracer, [f for f, _ in self.tracer.places] + [frame])
-        self.holders = _holders(self.heap)
-        self.state: dict[str, Any] = {}  # of the loop itself: how it was left
-        self.slots: dict[tuple, Slot] = {}
-        for name in sorted(names | tested):
-            start = frame.env.get(name, _MISSING)
-            if start is not _MISSING and not isinstance(start, Undefined):
-                if not is_container(start) and (leaves_of(start) or name.startswith(OURS)):
-                    self._add_slot(frame.env, name, start)
-        self.parameters: list[Any] = []  # Parameters that the body assigns
-        self.kinds: frozenset = frozenset({0})  # exits of the body; see flow.py
+        self.slots = Slots(frame, names | tested)
+        self.ways = frozenset({FALLS})  # in which a round may be left, and the loop
         self.endless = False  # its own condition is always true
-        self.place = self.tracer.place_text(frame)
 
-    def _add_slot(self, container: Any, key: Any, start: Any) -> None:
-        slot = self.slots[id(container), key] = Slot(container, key, start)
-        if container is not self.tracer.cells:
-            slot.origins = self.tracer.aliases.held_by_others(leaves_of(start), self.holders)
-
-    def _bound(self, slot: Slot, tensors: Any) -> Any:
-        """What a slot holds in the loop or after it: its own object no more, and perhaps one that others hold."""
-        value = bound(slot.start, tensors)
-        if slot.origins:
-            for leaf in leaves_of(value):
-                self.tracer.aliases.note_ids(leaf, slot.origins)
-        return value
-
-    def build(self) -> Any:
-        """Emits the loop; how it was left, of kinds FALLS, BREAK and RETURN."""
-        environment, stack = self.trace.environment(), self.frame.stack
-        self.state["exit"] = 0
-        self._add_slot(self.state, "exit", Tensor(0, _core.int64))
-        for _ in range(_MAX_ROUNDS):
-            try:
-                outputs = self._attempt()
-            except NeverEnds as end:
-                if end.unsettled:
-                    raise
-                raise BodyRaises from None
-            finally:
-                self.heap.restore()
-                self.trace.restore(environment)
-                self.frame.stack = stack
-            if outputs is not None:
-                break
-        else:
-            raise Unsupported(
-                "the types of the variables of this loop change in every round, but they must stay the same"
-            )
-        self._use(outputs)
-        if self.endless and self.kinds == {0}:
+    def build(self) -> Exit:
+        """Emits the loop; how it was left: FALLS, BREAK and RETURN."""
+        refusal = "the types of the variables of this loop change in every round, but they must stay the same"
+        self.slots.put(until_settled(self.tracer, self.slots.heap, self._attempt, refusal))
+        if self.endless and self.ways == {FALLS}:
             raise Unsupported(
                 "this loop never ends: its condition is always true and nothing leaves it"
             )
-        return Mixed(self.state["exit"], self.kinds - {0} if self.endless else self.kinds)
+        exit_ = Exit(self.ways, self.slots.state["exit"])
+        return exit_.leaving() if self.endless else exit_
 
-    # ---- one round --------------------------------------------------------------------------------------------------
+    # ---- one attempt ----------------------------------------------------------------------------------------------------
     def _attempt(self) -> list | None:
         """What the loop gives; None where the body showed that more must be carried, or with another type."""
-        trace, depth, limits = self.trace, self.trace.depth, len(self.tracer.limits)
-        self.changes = self.tracer.aliases.changes  # in place, before the round
-        initial = [self._value(t) for s in self.slots.values() for t in leaves_of(s.start)]
-        before = [trace.lift(p) for p in self.parameters]
-        loop = trace.begin("loop")
+        stack = self.frame.stack
         try:
-            inputs = [trace.parameter_like(t) for t in initial + before]
-            self._bind(inputs)
-            condition = self._condition()
-            head = [self._value(t) for t in self._values()]
-            trace.capture(head)  # now: what calls the loop itself must know all of its captures
-            environment = trace.environment()
-            body = trace.begin("body")
-            self._run_body()
-            self.heap.refuse_arrays()
-            retry = self._compare(trace.changed_since(environment), loop)
-            if not retry:
-                trace.end(self._next_round(loop, inputs))
-        except BaseException:
-            self._leave(depth)
-            raise
+            with Inner(self.trace):
+                todo, outputs = self._trace_loop()
+        except NeverEnds as end:
+            if end.unsettled:
+                raise
+            raise BodyRaises from None
         finally:
-            del self.tracer.limits[limits:]
-        if retry:
-            self._leave(depth)
-            for grow in retry:
-                grow()
-            return None
+            self.frame.stack = stack
+        for prepare in todo:
+            prepare()
+        return outputs
+
+    def _trace_loop(self) -> tuple[list, list | None]:
+        """What to do before the next attempt, or what the loop gives."""
+        trace = self.trace
+        initial = self.slots.initial()
+        loop = trace.begin("loop")
+        inputs = [trace.parameter_like(t) for t in initial]
+        self.slots.bind(inputs)
+        condition = self._condition()
+        head = [self.slots.value(t) for t in self.slots.now()]
+        trace.capture(head)  # now: what calls the loop itself must know all of its captures
+        environment = trace.environment()
+        body = trace.begin("body")
+        self._run_body()
+        self.slots.heap.refuse_arrays()
+        todo = self._note_exit() + self.slots.lacking(trace.changed_since(environment), loop)
+        if todo:
+            return todo, None
+        trace.end(self._next_round(loop, inputs))
         trace.restore(environment)
         done = trace.begin("done")
         trace.end(head)
         trace.end(trace.call(trace.switch(condition, trace.partial(body), trace.partial(done)), []))
         trace.tag_loop(loop, body, done, -1)
-        return trace.call(trace.partial(loop), initial + before)
-
-    def _value(self, tensor: Tensor) -> Tensor:
-        """What a tensor stands for now: later changes in place, or of a Parameter, are not meant."""
-        if isinstance(tensor, _late.parameter_class):
-            return self.trace.lift(tensor)
-        return _core.alias(tensor)
-
-    def _leave(self, depth: int) -> None:
-        while self.trace.depth > depth:
-            self.trace.suspend()
-
-    def _bind(self, inputs: list) -> None:
-        """Inside, variables and Parameters are what the loop carries."""
-        items = map(_core.alias, inputs)  # objects that nobody else holds: see Aliases._is_held
-        for slot in self.slots.values():
-            slot.container[slot.key] = self._bound(slot, items)
-        for parameter, value in zip(self.parameters, items):
-            self.trace.set_parameter(parameter, value)
+        return [], trace.call(trace.partial(loop), initial)
 
     def _condition(self) -> Any:
-        going = ops.equal(self.state["exit"], 0) if self.kinds != {0} else None
+        going = ops.equal(self.slots.state["exit"], int(FALLS)) if self.ways != {FALLS} else None
         self.endless = False
         if going is not None and self.tested:  # the test itself assigns: not after a break
             test = self.frame.choose(going, lambda: self.tracer.truth(self.test()), lambda: False)
@@ -199,158 +117,20 @@ class GraphLoop:
         frame.stack = [("loop",)]
         self.enter()
         frame.push(self.node.body)
-        frame.run(1)
-        exit_, frame.exit = frame.exit, None
-        self.left = exit_
-
-    def _values(self) -> list[Tensor]:
-        """What the slots hold, with their types."""
-        tensors: list[Tensor] = []
-        for slot in self.slots.values():
-            tensors += passed(self.trace, slot.start, slot.container[slot.key])
-        return tensors + [self.trace.lift(p) for p in self.parameters]
+        self.left = frame.run_to(0)
 
     def _next_round(self, loop: Any, inputs: list) -> list:
         trace = self.trace
         self.tracer.mark(self.frame, self.node)  # the calls between rounds are the loop's
         trace.declare_outputs(loop, inputs)
-        values = self._values()
+        values = self.slots.now()
         trace.capture(values)
         return trace.call(trace.partial(loop), values)
 
-    # ---- what must be carried -----------------------------------------------------------------------------------------
-    def _compare(self, changed: list, loop: Any) -> list[Callable[[], None]]:
-        """What to do, outside of the loop, before the next attempt; nothing when all is carried."""
-        todo = self._compare_exit()
-        known = {id(p) for p in self.parameters}
-        new = [p for p, _ in changed if id(p) not in known]
-        if new:
-            todo.append(lambda: self.parameters.extend(new))
-        for container, before in list(self.heap.before.values()):
-            if container is self.tracer.cells:
-                self._compare_tensors(container, before, loop, todo)
-            elif not same_contents(before, container):
-                self._compare_contents(container, before, todo)
-        for slot in self.slots.values():
-            self._compare_slot(slot, todo)
-        if self._compare_objects(loop) and not todo:
-            todo.append(lambda: None)
-        return todo
-
-    def _compare_objects(self, loop: Any) -> bool:
-        """Notes which objects of others a round leaves in the slots; whether that may change what was parsed."""
-        aliases = self.tracer.aliases
-        others = (id(self.tracer.cells), id(self.state))
-        slots = [s for s in self.slots.values() if id(s.container) not in others]
-        leaves = [[v for v in leaves_of(s.container[s.key]) if not is_weak(v)] for s in slots]
-        outer = aliases.older_or_shared(leaves, lambda v: self._is_older(v, loop))
-        grown = any(not keys <= slot.origins for slot, keys in zip(slots, outer))
-        for slot, keys in zip(slots, outer):
-            slot.origins |= keys
-        return grown and aliases.changes > self.changes
-
-    def _is_older(self, value: Any, loop: Any) -> bool:
-        """Whether a tensor was there before the round, as far as one can tell."""
-        if value is None or self.trace.made_in(loop, value):
-            return value is None
-        if value.is_symbolic or isinstance(value, _late.parameter_class):
-            return True
-        return id(value) in self.holders or id(value) in self.tracer.lifted
-
-    def _compare_exit(self) -> list:
-        exit_ = self.left
-        kinds = kinds_of(exit_)
-        kind = getattr(exit_, "kind", exit_ or FALLS)
-        if CONTINUE in kinds:
-            kinds = kinds - {CONTINUE} | {FALLS}
-            kind = FALLS if kinds == {FALLS} else _without(kind, CONTINUE)
-        self.state["exit"] = kind
-        if kinds <= self.kinds:
+    def _note_exit(self) -> list[Callable[[], None]]:
+        """How the round was left is carried, too."""
+        left = self.left.arrived(CONTINUE)
+        self.slots.state["exit"] = left.kind
+        if left.ways <= self.ways:
             return []
-        return [lambda: setattr(self, "kinds", self.kinds | kinds)]
-
-    def _compare_tensors(self, cells: Any, before: dict, loop: Any, todo: list) -> None:
-        """Tensors of before the loop that its body changes in place."""
-        for key, value in cells.items():
-            start = before.get(key, cells.original(key))
-            if start is value or (id(cells), key) in self.slots or self.trace.made_in(loop, start):
-                continue
-            todo.append(lambda k=key, s=start: self._add_slot(cells, k, s))
-
-    def _compare_contents(self, container: Any, before: Any, todo: list) -> None:
-        variables = self._is_environment(container)
-        if not variables and (isinstance(container, set) or len(before) != len(container)):
-            raise Unsupported(
-                f"a {type(container).__name__} that was made before a loop that a tensor decides must keep its length in it"
-            )
-        items = container.items() if isinstance(container, dict) else enumerate(container)
-        for key, value in items:
-            start = before.get(key, _MISSING) if isinstance(before, dict) else before[key]
-            if start is value or (id(container), key) in self.slots:
-                continue
-            if start is _MISSING and not variables:
-                raise Unsupported("a dict or object gets new keys in a loop that a tensor decides")
-            if start is _MISSING or isinstance(start, Undefined):
-                self._add_late(container, key, value, todo)
-            else:
-                todo.append(lambda c=container, k=key, s=start: self._add_slot(c, k, s))
-
-    def _is_environment(self, container: Any) -> bool:
-        frames = [*(f for f, _ in self.tracer.places), self.frame]
-        return any(scope.env is container for frame in frames for scope in frame.outward())
-
-    def _add_late(self, container: Any, name: Any, value: Any, todo: list) -> None:
-        """A variable that the loop assigns first. Before, it is undefined; what returns holds zeros that nobody reads."""
-        if isinstance(value, Undefined):
-            return
-        if name == VALUE:
-
-            def add() -> None:
-                start = replace_leaves(value, lambda t: placeholder(self.trace, t))
-                self._add_slot(container, name, start)
-
-            todo.append(add)
-        elif leaves_of(value) or isinstance(value, (*NUMBERS, str, type(None))):
-            reason = f"it is first assigned inside a loop that a tensor decides{self.place}"
-            todo.append(lambda: self._add_slot(container, name, Undefined(reason)))
-
-    def _compare_slot(self, slot: Slot, todo: list) -> None:
-        if slot.container is self.state:
-            return
-        value = slot.container[slot.key]
-        require_apart(value)
-        if matches(slot.start, value):
-            return
-
-        def grow() -> None:
-            slot.start = widen(
-                self.trace, slot.start, value, lambda a, b: self._refuse(slot.key, a, b)
-            )
-
-        todo.append(grow)
-
-    def _refuse(self, name: Any, start: Any, value: Any) -> None:
-        name = "the returned value" if name == VALUE else f"the variable '{name}'"
-        raise Unsupported(
-            f"{name} of a loop that a tensor decides must keep its type, but it is {difference(start, value)} a round; "
-            "make it a tensor of one shape and dtype before the loop"
-        )
-
-    # ---- afterwards -----------------------------------------------------------------------------------------------------
-    def _use(self, outputs: list) -> None:
-        items = iter(outputs)
-        values = [(slot, self._bound(slot, items)) for slot in self.slots.values()]
-        for parameter, value in zip(self.parameters, items):
-            self.trace.set_parameter(parameter, value)
-        for slot, value in values:
-            slot.container[slot.key] = value
-
-
-def _holders(heap: Heap) -> Counter:
-    """How many variables and items hold each tensor, by id."""
-    contents = (c.values() if isinstance(c, dict) else c for _, c in heap.before.values())
-    return Counter(id(leaf) for items in contents for item in items for leaf in leaves_of(item))
-
-
-def _without(kind: Any, what: int) -> Any:
-    return pick(ops.equal(kind, what), 0, kind)
+        return [lambda: setattr(self, "ways", self.ways | left.ways)]

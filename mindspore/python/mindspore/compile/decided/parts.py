@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from mindspore._core import Tensor
 from mindspore.common import _late
+from mindspore.compile.decided.exits import Stack
 from mindspore.compile.values.nested import Scope
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class FramePart(Scope, ABC):
     parent: Frame | None
     globals: dict[str, Any]
     cells: dict[str, types.CellType]
-    stack: list[tuple]  # statements still to run; see walk/statements.py
+    stack: Stack
     loops: dict[ast.While, int]
     outer_names: dict[str, str]
     is_scope: bool
@@ -83,7 +84,7 @@ class TracerPart(ABC):
         )
 
     @abstractmethod
-    def call(self, function: Any, args: list, kwargs: dict, frame: FramePart | None) -> Any: ...
+    def call(self, function: Any, args: list, kwargs: dict) -> Any: ...
     @abstractmethod
     def run_call(self, function: Any, args: list, kwargs: dict) -> Any: ...
     @abstractmethod

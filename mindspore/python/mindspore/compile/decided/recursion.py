@@ -22,6 +22,7 @@ from mindspore.compile.decided.carried import (
 from mindspore.compile.decided.choices import Choices
 from mindspore.compile.decided.fork import NeverEnds
 from mindspore.compile.decided.heap import Heap
+from mindspore.compile.decided.inner import Assigned, until_settled
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.structure import children, leaves_of, replace_leaves, shares
 from mindspore.compile.values.values import is_weak, placeholder, require_plain, told_apart
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from mindspore.compile.walk.frame import Frame
     from mindspore.compile.walk.tracer import Tracer
 
-_MAX_ROUNDS = 12
 _UNROLLED = 3  # calls that differ in a number alone, before the number becomes a tensor
 _UNKNOWN = object()
 _DEFAULT = {int: _core.int64, float: _core.float64}
@@ -109,7 +109,7 @@ class RecursiveGraph:
         self.name = frame.source.name
         self.result: Any = _UNKNOWN
         self.captures: list = []
-        self.parameters: list = []  # Parameters that it assigns
+        self.assigned = Assigned(tracer.trace)
         # Of objects that others hold: which its arguments, and its results, may be; see aliases.py.
         self.given: frozenset[int] = frozenset()
         self.returned: frozenset[int] = frozenset()
@@ -125,37 +125,22 @@ class RecursiveGraph:
         if self.result is _UNKNOWN:
             raise NeverEnds(unsettled=True)
         values = passed(trace, _values(self.env), _values(env))
-        values += [trace.lift(p) for p in self.parameters]
+        values += self.assigned.values()
         trace.capture(values)
         outputs = iter(trace.call(trace.partial(self.graph), values))
         value = bound(self.result, outputs)
         given = self._objects(_values(env))
         self.given |= given
         self._note(value, self.returned | given)
-        for parameter, new in zip(self.parameters, outputs):
-            trace.set_parameter(parameter, new)
+        self.assigned.put(outputs)
         return value
 
     # ---- building ---------------------------------------------------------------------------------------------------
     def build(self) -> None:
         """Parses the function until its result type and all that it reads from outside are known."""
-        trace, tracer = self.trace, self.tracer
-        heap = Heap(tracer, [f for f, _ in tracer.places])
-        environment, depth = trace.environment(), trace.depth
-        calls, places, limits = len(tracer.calls), len(tracer.places), len(tracer.limits)
-        for _ in range(_MAX_ROUNDS):
-            try:
-                if self._attempt(heap):
-                    return
-            finally:
-                while trace.depth > depth:
-                    trace.suspend()
-                heap.restore()
-                trace.restore(environment)
-                del tracer.calls[calls:], tracer.places[places:], tracer.limits[limits:]
-        raise Unsupported(
-            f"the type of what '{self.name}' returns changes with every call of itself"
-        )
+        heap = Heap(self.tracer, [f for f, _ in self.tracer.places])
+        refusal = f"the type of what '{self.name}' returns changes with every call of itself"
+        until_settled(self.tracer, heap, lambda: self._attempt(heap) or None, refusal)
 
     def _attempt(self, heap: Heap) -> bool:
         trace = self.trace
@@ -167,12 +152,9 @@ class RecursiveGraph:
         frame.env = dict(zip(self.env, bound(_values(self.env), inputs)))
         self._note(_values(frame.env), given)
         frame.stack = []
-        for parameter in self.parameters:
-            trace.set_parameter(parameter, trace.parameter_like(trace.lift(parameter)))
+        self.assigned.put([trace.parameter_like(value) for value in self.assigned.values()])
         if self.result is not _UNKNOWN:
-            trace.declare_outputs(
-                self.graph, leaves_of(self.result) + [trace.lift(p) for p in self.parameters]
-            )
+            trace.declare_outputs(self.graph, leaves_of(self.result) + self.assigned.values())
         start = trace.environment()
         arguments = Heap(self.tracer, list(frame.env.values()))
         self.tracer.calls.append(Call(frame, self.node, self.tracer.arms, self))
@@ -224,9 +206,8 @@ class RecursiveGraph:
         trace = self.trace
         require_plain(value, f"what '{self.name}' returns")
         require_apart(value)
-        known = {id(p) for p in self.parameters}
-        new = [p for p, _ in changed if id(p) not in known]
-        self.parameters += new
+        new = self.assigned.others(changed)
+        self.assigned.parameters += new
         if self.result is _UNKNOWN:
             self.result = value
             self._note_captures()
@@ -236,7 +217,7 @@ class RecursiveGraph:
             self.result = widen(trace, example, value, self._refuse)
             self._note_captures()
             return False
-        outputs = passed(trace, self.result, value) + [trace.lift(p) for p in self.parameters]
+        outputs = passed(trace, self.result, value) + self.assigned.values()
         trace.capture(outputs)
         if self._note_captures() or new or not settled:
             return False

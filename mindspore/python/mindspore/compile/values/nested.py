@@ -65,7 +65,7 @@ class NestedFunction:
 
     @serves
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.frame.tracer.call(self, list(args), kwargs, self.frame)
+        return self.frame.tracer.call(self, list(args), kwargs)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Set
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.compile.values.compilable import Compilable
+from mindspore.compile.versions.attempt import Asked, Attempt
 from mindspore.compile.versions.cache import Cache
 from mindspore.compile.versions.compilation import Compilation
 from mindspore.compile.versions.entries import FailedEntry, Version
@@ -28,15 +30,15 @@ class Captured(Version):
         self.result: Any = None  # places among the outputs, in tuples as the Cell returns them
 
 
-class _Capture(Compilation):
-    def __init__(self, cell: Compilable, args: tuple, known: Set[str]):
-        cache = Cache(type(cell).__name__, cell.construct)
-        super().__init__(
-            cache, lambda t, a, k: t.call_construct(cell, a, k), args, {}, strict=True, fast=False
-        )
+class _CapturingAttempt(Attempt):
+    """One that ends with the trace: nothing is compiled."""
+
+    def __init__(self, known: Set[str], *trace: Any):
+        super().__init__(*trace)
         self.known = set(known)
 
-    def _whole(self, tracer: Tracer, value: Any, numbers: tuple[int, ...]) -> Any:
+    def _whole(self, value: Any) -> Any:
+        tracer = self.tracer
         returned: list[Tensor] = []
         made = Captured()
         made.result = _places(value, returned)
@@ -46,7 +48,7 @@ class _Capture(Compilation):
         if made.problem:
             return made
         found = _core.mindir.describe(tracer.trace, self.known)
-        read, given = tracer.trace.parameters(), inputs_of((self.args, {}))
+        read, given = tracer.trace.parameters(), inputs_of((self.asked.args, {}))
         rest = iter(given)
         made.inputs = [
             (read[at], False) if at in read else (next(rest), True)
@@ -78,8 +80,11 @@ def _places(value: Any, returned: list[Tensor]) -> Any:
 
 def capture(cell: Compilable, args: tuple, known: Set[str]) -> Captured:
     """The graph of a cell's call, in which ops that are not `known` are made of smaller ones, as far as they can be."""
+    cache = Cache(type(cell).__name__, cell.construct)
+    traced = lambda tracer, a, k: tracer.call_construct(cell, a, k)  # noqa: E731
+    asked = Asked(cache, traced, args, {}, strict=True, fast=False)
     with _core.NoRecord():
-        made = _Capture(cell, args, known).run()
+        made = Compilation(asked, functools.partial(_CapturingAttempt, known)).run()
     if isinstance(made, FailedEntry):
         made.error.raise_again()
     return made

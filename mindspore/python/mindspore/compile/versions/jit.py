@@ -159,10 +159,10 @@ class JitFunction:
         if _core.is_tracing():
             tracer = current()
             assert tracer is not None
-            return tracer.call(function, list(args), kwargs, None)
+            return tracer.call(function, list(args), kwargs)
         target = Target(
             self.cache,
-            lambda tracer, a, k: tracer.call(function, a, k, None),
+            lambda tracer, a, k: tracer.call(function, a, k),
             _eagerly(function),
             self.options,
         )

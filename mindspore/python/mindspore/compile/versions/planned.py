@@ -8,9 +8,9 @@ from typing import Any
 from mindspore import _core
 from mindspore.common._planning import Planning
 from mindspore.compile.program.errors import Unsupported
+from mindspore.compile.versions.attempt import Asked, Attempt
 from mindspore.compile.versions.cache import Cache
 from mindspore.compile.versions.compilation import Compilation
-from mindspore.compile.walk.tracer import Tracer
 
 
 class _Done(BaseException):
@@ -19,32 +19,26 @@ class _Done(BaseException):
     plan: dict[str, Any]
 
 
-class _PlanAlone(Compilation):
-    """A compilation that ends where the graph would be compiled."""
+class _PlanningAttempt(Attempt):
+    """One that ends where the graph would be compiled."""
 
-    def _compiled(self, tracer: Tracer) -> Any:
-        assert self.planning is not None
+    def _compiled(self) -> Any:
+        assert self.asked.planning is not None
         done = _Done()
-        with self.planning.told(self._parameters(tracer)):
-            done.plan = _core.plan(tracer.trace)
+        with self.asked.planning.told(self.parameters()):
+            done.plan = _core.plan(self.tracer.trace)
         raise done
 
-    def _fail(self, tracer: Tracer, located: Any) -> Any:
+    def _fail(self, located: Any) -> Any:
         raise located  # nothing is to be done before
 
 
 def plan(function: Callable, args: tuple, kwargs: dict[str, Any], planning: Planning) -> Any:
     """The plan of a call of a function or Cell."""
     name = getattr(function, "__name__", type(function).__name__)
-    compilation = _PlanAlone(
-        Cache(name),
-        lambda tracer, a, k: tracer.call(function, a, k, None),
-        args,
-        kwargs,
-        strict=True,
-        fast=True,
-        planning=planning,
-    )
+    traced = lambda tracer, a, k: tracer.call(function, a, k)  # noqa: E731
+    asked = Asked(Cache(name), traced, args, kwargs, strict=True, fast=True, planning=planning)
+    compilation = Compilation(asked, _PlanningAttempt)
     try:
         with _core.NoRecord():
             entry = compilation.run()

@@ -12,6 +12,7 @@ from mindspore.common import _late, _planning
 from mindspore.compile.program.failures import is_of_program
 from mindspore.compile.values.compilable import AS_USUAL, Options
 from mindspore.compile.values.numbers import as_tensor, is_number
+from mindspore.compile.versions.attempt import Asked
 from mindspore.compile.versions.cache import Cache
 from mindspore.compile.versions.compilation import Compilation
 from mindspore.compile.versions.entries import FailedEntry
@@ -48,7 +49,7 @@ class Target:
         """An attempt to make a version."""
         strict, fast = self.options.strict, self.options.fast and context.fast()
         planning = _planning.current(self.options.whole)
-        return Compilation(self.cache, self.function, args, kwargs, strict, fast, planning)
+        return Compilation(Asked(self.cache, self.function, args, kwargs, strict, fast, planning))
 
 
 def run_target(target: Target, args: tuple, kwargs: dict) -> Any:
@@ -65,7 +66,7 @@ def run_target(target: Target, args: tuple, kwargs: dict) -> Any:
     entry = _find_for_numbers(compilation, key)
     if entry is None:
         entry = cache.get(key, None, compilation.run)
-    return compilation.result() if compilation.has_value else entry.run(args, kwargs, target.eager)
+    return compilation.serve(entry, target.eager)
 
 
 def prepare(target: Target, args: tuple, kwargs: dict) -> None:
@@ -98,8 +99,8 @@ def _find_for_numbers(
 ) -> Any:
     """A version in which the numbers that changed between calls are inputs, and `sizes` are open; None where nothing changed,
     or a number decides what must be known while compiling."""
-    cache = compilation.cache
-    values = [*compilation.args, *compilation.kwargs.values()]
+    asked, cache = compilation.asked, compilation.asked.cache
+    values = [*asked.args, *asked.kwargs.values()]
     if not any(map(is_number, values)):
         return None
     masked, places = cache.numbers.masked(key, values)

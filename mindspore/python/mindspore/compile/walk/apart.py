@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mindspore._core import Tensor
 from mindspore.common._tree import flatten, refill
+from mindspore.compile.decided.inner import Inner
 from mindspore.compile.values.cells import refuse_changes
 from mindspore.compile.values.values import require_plain
 from mindspore.compile.walk.leaving import Leaving
@@ -23,6 +24,7 @@ class Apart:
     changed, and what leaves it otherwise. `name` is the graph's, `what` the function's in messages."""
 
     differentiated = True  # it is to be, or by what is around it
+    graph: Any = None
 
     def __init__(
         self,
@@ -36,31 +38,29 @@ class Apart:
         """`weights` are Parameters that become inputs, too, and what these are."""
         self.trace = trace = tracer.trace
         self.weight_values = [trace.lift(parameter) for parameter, _ in weights]
-        environment = trace.environment()
-        self.graph = trace.begin(name)
         cells = tracer.cells.mark()
         self.leaving = Leaving(tracer, what)
         tracer.in_gradient += self.differentiated
         try:
-            inner = [self._parameter(kind) for kind in inputs]
-            for parameter, kind in weights:
-                trace.set_parameter(parameter, self._parameter(kind))
-            start = trace.environment()
-            self.value = call(inner)
-            if self.differentiated:
-                require_plain(self.value, f"what {what} returns")
-            refuse_changes(tracer, self.graph, cells, what)
-            self.leaves = flatten(self.value)
-            self.updated = trace.changed_since(start)
-            self.left = self._leave()
-            trace.end(self.outputs())
+            with Inner(trace):
+                self.graph = trace.begin(name)
+                inner = [self._parameter(kind) for kind in inputs]
+                for parameter, kind in weights:
+                    trace.set_parameter(parameter, self._parameter(kind))
+                start = trace.environment()
+                self.value = call(inner)
+                if self.differentiated:
+                    require_plain(self.value, f"what {what} returns")
+                refuse_changes(tracer, self.graph, cells, what)
+                self.leaves = flatten(self.value)
+                self.updated = trace.changed_since(start)
+                self.left = self._leave()
+                trace.end(self.outputs())
         except BaseException as error:
-            trace.suspend()
             self.leaving.refuse_after(self.graph, error)
             raise
         finally:
             tracer.in_gradient -= self.differentiated
-            trace.restore(environment)
 
     def _parameter(self, kind: Kind) -> Tensor:
         if isinstance(kind, Tensor):  # weak where it is

@@ -9,6 +9,7 @@ from typing import Any
 from mindspore import _core, ops
 from mindspore._core import Tensor
 from mindspore.common import _late
+from mindspore.compile.decided.choices import by_option
 from mindspore.compile.program.borders import program_operation, read
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values import guards as facts
@@ -18,6 +19,7 @@ from mindspore.compile.values.host_values import HostValue
 from mindspore.compile.values.nested import NestedFunction
 from mindspore.compile.values.stand_ins import attribute_of, sample_of
 from mindspore.compile.values.values import Choice
+from mindspore.compile.walk.kinds import ByKind
 from mindspore.compile.walk.subscripts import Subscripts
 
 
@@ -50,40 +52,52 @@ class Attributes(Subscripts):
         return self.guards.member if isinstance(owner, _late.cell_class) else self.guards.item
 
     def _attribute(self, owner: Any, name: str) -> Any:
-        if isinstance(owner, HostValue):
-            return read(owner, name)
-        if isinstance(owner, Choice):
-            return self.split(owner, lambda o: self.get_attribute(o, name))
-        if self.aliases.origins and isinstance(owner, Tensor):
-            self.aliases.check_attribute(owner, name)
-        if name == "__class__":
+        if name == "__class__" and not isinstance(owner, (HostValue, Choice)):
             return type(sample_of(owner))
-        if isinstance(owner, Tensor) and _core.is_weak(owner):
+        return _READ.of(owner)(self, owner, name)
+
+    def _chosen_attribute(self, owner: Choice, name: str) -> Any:
+        return self.split(owner, lambda option: self.get_attribute(option, name))
+
+    def _own_attribute(self, owner: Any, name: str) -> Any:
+        """Of what stands for something else: it answers itself."""
+        return read(owner, name)
+
+    def _tensor_attribute(self, owner: Tensor, name: str) -> Any:
+        if self.aliases.origins:
+            self.aliases.check_attribute(owner, name)
+        if _core.is_weak(owner):
             with program_operation:
                 return self.note_made(attribute_of(owner, name))
+        value = read(owner, name)
+        if isinstance(owner, _late.parameter_class) and not isinstance(value, Tensor):
+            if isinstance(vars(_late.parameter_class).get(name), property):
+                self.guards.attribute(owner, name, value)
+        return value
+
+    def _value_attribute(self, owner: Any, name: str) -> Any:
+        """Of a number, text or container, perhaps of a class of its own."""
         instance = getattr(owner, "__dict__", None)
-        if isinstance(owner, (Tensor, str, tuple, list, dict, set, int, float, NestedFunction)):
-            ours = isinstance(owner, (Tensor, NestedFunction)) or id(owner) in self.made
-            if type(instance) is dict and not ours:  # a list, say, of a class of its own
-                return self._instance_attribute(owner, instance, name)
-            value = read(owner, name)
-            if isinstance(owner, _late.parameter_class) and not isinstance(value, Tensor):
-                if isinstance(vars(_late.parameter_class).get(name), property):
-                    self.guards.attribute(owner, name, value)
-            return value
+        if type(instance) is dict and id(owner) not in self.made:
+            return self._instance_attribute(owner, instance, name)
+        return read(owner, name)
+
+    def _object_attribute(self, owner: Any, name: str) -> Any:
+        instance = getattr(owner, "__dict__", None)
         if id(owner) in self.made:
             return self._made_attribute(owner, instance, name)
-        if name == "__dict__" and type(instance) is dict:
+        if type(instance) is not dict:
+            return self._outside_attribute(owner, name)
+        if name == "__dict__":
             self.guards.content(instance)
             return instance
-        if type(instance) is dict and not isinstance(owner, type):
-            return self._instance_attribute(owner, instance, name)
+        return self._instance_attribute(owner, instance, name)
+
+    def _outside_attribute(self, owner: Any, name: str) -> Any:
+        """Of a class, or an object without a dict of attributes."""
         value = read(owner, name)
-        if isinstance(owner, types.ModuleType):
-            self.guards.item(vars(owner), name, vars(owner).get(name, facts.MISSING))
-        elif not isinstance(value, (types.MethodType, types.BuiltinMethodType)) and not isinstance(
-            owner, super
-        ):
+        method = isinstance(value, (types.MethodType, types.BuiltinMethodType))
+        if not method and not isinstance(owner, super):
             self.guards.attribute(owner, name, value)
         return self.fact(value)
 
@@ -96,15 +110,15 @@ class Attributes(Subscripts):
             return read(owner, name)
         if static is facts.MISSING and not own:
             method = self.special_method(owner, "__getattr__")
-            return read(owner, name) if method is None else self.call(method, [name], {}, None)
+            return read(owner, name) if method is None else self.call(method, [name], {})
         if static is facts.MISSING or (own and not hasattr(type(static), "__set__")):
             return read(owner, name)
         method = self.special_method(static, "__get__")
         if method is not None:
-            return self.call(method, [owner, kind], {}, None)
+            return self.call(method, [owner, kind], {})
         self.guards.attribute(kind, name, getattr(kind, name, static))
         if isinstance(static, property):
-            return self.call(static.fget, [owner], {}, None)
+            return self.call(static.fget, [owner], {})
         return read(owner, name)
 
     def _instance_attribute(self, owner: Any, instance: dict, name: str) -> Any:
@@ -113,7 +127,7 @@ class Attributes(Subscripts):
         guard = self._guard_of(owner)
         if isinstance(static, property) and not is_library(kind):
             self.guards.attribute(kind, name, static)
-            return self.call(static.fget, [owner], {}, None)
+            return self.call(static.fget, [owner], {})
         if name in instance and not hasattr(static, "__set__"):
             value = instance[name]
             guard(instance, name, value)
@@ -142,46 +156,53 @@ class Attributes(Subscripts):
                 return self.bound(owner, name) if is_users(kind.__dict__[name]) else None
         return None
 
+    @by_option
     def set_attribute(
         self, owner: Any, name: str, value: Any, put: Callable[[Any, str, Any], None] = setattr
     ) -> None:
         """`owner.name = value`; what the program made gets it by `put`."""
-        if isinstance(owner, Choice):
-            return self.split(owner, lambda o: self.set_attribute(o, name, value, put))
         if isinstance(owner, NestedFunction):
             if self.arms or self.trace.depth:
                 raise Unsupported("an attribute of a function changes as a tensor decides")
             with program_operation:
-                return setattr(owner, name, value)
-        if self.trace.depth and id(owner) in self.made and not hasattr(owner, "__dict__"):
-            raise Unsupported("an object without a '__dict__' changes as a tensor decides")
-        if id(owner) in self.made or isinstance(owner, HostValue):
-            if put is setattr and id(owner) in self.made:
-                by_program = self._setter(owner, name)
-                if by_program is not None:
-                    self.call(by_program[0], [*by_program[1:], value], {}, None)
-                    return None
-            with program_operation:
-                return put(owner, name, value)
+                setattr(owner, name, value)
+        elif id(owner) in self.made or isinstance(owner, HostValue):
+            self._set_made_attribute(owner, name, value, put)
+        else:
+            self._set_outside_attribute(owner, name, value)
+
+    def _set_made_attribute(self, owner: Any, name: str, value: Any, put: Callable) -> None:
+        if not isinstance(owner, HostValue):
+            if self.trace.depth and not hasattr(owner, "__dict__"):
+                raise Unsupported("an object without a '__dict__' changes as a tensor decides")
+            by_program = self._setter(owner, name) if put is setattr else None
+            if by_program is not None:
+                self.call(by_program[0], [*by_program[1:], value], {})
+                return
+        with program_operation:
+            put(owner, name, value)
+
+    def _set_outside_attribute(self, owner: Any, name: str, value: Any) -> None:
+        """Of objects from outside, Parameters can be assigned: they get another value."""
         with program_operation:
             held = getattr(owner, name, None)
-        if isinstance(held, _late.parameter_class):
-            if isinstance(value, Choice):  # of two types, that a tensor chose
-                return self.split(value, lambda v: self.set_attribute(owner, name, v))
-            with program_operation:
-                if not isinstance(value, Tensor):
-                    value = ops.full_like(held, value)
-                if value.dtype is not held.dtype:
-                    value = ops.cast(value, held.dtype)
-                self.replace(held, value)
-            return None
-        state = getattr(owner, "__dict__", None)
-        if type(state) is dict:
-            self._guard_of(owner)(state, name, state.get(name, facts.MISSING))
-        raise Unsupported(
-            f"a compiled function can assign only Parameters of '{type(owner).__name__}', but '{name}' is "
-            f"{type(held).__name__}; make it a Parameter, or return the value"
-        )
+        if not isinstance(held, _late.parameter_class):
+            state = getattr(owner, "__dict__", None)
+            if type(state) is dict:
+                self._guard_of(owner)(state, name, state.get(name, facts.MISSING))
+            raise Unsupported(
+                f"a compiled function can assign only Parameters of '{type(owner).__name__}', but '{name}' is "
+                f"{type(held).__name__}; make it a Parameter, or return the value"
+            )
+        self.split(value, lambda option: self._assign_parameter(held, option))
+
+    def _assign_parameter(self, held: Tensor, value: Any) -> None:
+        with program_operation:
+            if not isinstance(value, Tensor):
+                value = ops.full_like(held, value)
+            if value.dtype is not held.dtype:
+                value = ops.cast(value, held.dtype)
+            self.replace(held, value)
 
     def _setter(self, owner: Any, name: str) -> tuple | None:
         """What the program wrote to set an attribute of an object that it made, and its first arguments."""
@@ -202,3 +223,15 @@ def _static_attribute(kind: type, name: str) -> Any:
         if name in base.__dict__:
             return base.__dict__[name]
     return facts.MISSING
+
+
+_READ = ByKind(
+    {
+        HostValue: Attributes._own_attribute,
+        NestedFunction: Attributes._own_attribute,
+        Choice: Attributes._chosen_attribute,
+        Tensor: Attributes._tensor_attribute,
+        **dict.fromkeys((str, tuple, list, dict, set, int, float), Attributes._value_attribute),
+    },
+    others=Attributes._object_attribute,
+)

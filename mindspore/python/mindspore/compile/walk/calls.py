@@ -12,10 +12,9 @@ from typing import Any
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
-from mindspore.compile.decided.parts import FramePart
 from mindspore.compile.program.borders import program_operation, serves
 from mindspore.compile.program.errors import Unsupported, locate, refusal
-from mindspore.compile.program.source import NoSource, find_source
+from mindspore.compile.program.source import NoSource, Source, find_source
 from mindspore.compile.values import foreign
 from mindspore.compile.values import guards as facts
 from mindspore.compile.values.compilable import SETTINGS, Compilable
@@ -33,11 +32,10 @@ from mindspore.compile.values.values import Choice
 from mindspore.compile.walk.frame import Frame, bind_arguments
 from mindspore.compile.walk.generators import Generator, UnderWay, is_generator
 from mindspore.compile.walk.instances import Instances
+from mindspore.compile.walk.kinds import ByKind
 from mindspore.compile.walk.plain_calls import is_of_container, makes_dict
 from mindspore.compile.walk.python_builtins import SPECIAL
 from mindspore.ops.primitive import Primitive
-
-_BUILT_IN = (type, types.BuiltinFunctionType)  # and classes
 
 
 class Calls(Instances):
@@ -45,42 +43,28 @@ class Calls(Instances):
 
     lazily: bool  # see Iterators
 
-    def call(self, function: Any, args: list, kwargs: dict, frame: FramePart | None) -> Any:
+    def call(self, function: Any, args: list, kwargs: dict) -> Any:
         """Calls anything."""
-        if isinstance(function, Choice):
-            return self.split(function, lambda f: self.call(f, args, kwargs, frame))
+        return _CALLS.of(function)(self, function, args, kwargs)
+
+    def _call_chosen(self, function: Choice, args: list, kwargs: dict) -> Any:
+        return self.split(function, lambda option: self.call(option, args, kwargs))
+
+    # ---- builtins and classes -------------------------------------------------------------------------------------------
+    def _call_builtin(self, function: Any, args: list, kwargs: dict) -> Any:
+        """Of what looks at its arguments, a value that came out of the graph makes a line between two graphs."""
         session = self.session
-        if session is not None and session.steps:
-            if isinstance(function, HostValue):
-                return self.call_plainly(function, args, kwargs)
-            if _is_plain(function) and not makes_dict(function, args) and has_host((args, kwargs)):
-                return self.run_call(function, args, kwargs)
-        special = SPECIAL.get(function) if isinstance(function, _BUILT_IN) else None
+        if session is not None and session.steps and _looks_at_host(function, args, kwargs):
+            return self.run_call(function, args, kwargs)
+        special = SPECIAL.get(function)
         if special is not None:
             return self.split_arguments(args, kwargs, lambda a, k: special(self, a, k))
-        if isinstance(function, NestedFunction):
-            return self._parse_nested(function, args, kwargs)
-        if isinstance(function, types.MethodType):
-            return self._call_method(function, args, kwargs, frame)
-        if isinstance(function, types.FunctionType):
-            return self._call_function(function, args, kwargs)
-        if isinstance(function, _core.CheckedFunction):
-            return self._call_checked(function, args, kwargs, frame)
-        if isinstance(function, functools.partial):
-            if id(function) not in self.made:
-                self.guards.content(function.keywords)
-            return self.call(
-                function.func, [*function.args, *args], {**function.keywords, **kwargs}, frame
-            )
-        if isinstance(function, _late.cell_class):
-            return self._call_cell(function, args, kwargs)
-        if getattr(type(function), "_ms_compiled", False):  # a function decorated with jit
-            return self._call_compiled(function, args, kwargs, frame)
         if isinstance(function, type):
             return self.instantiate(function, args, kwargs)
-        method = self.special_method(function, "__call__")
-        if method is not None:
-            return self.call(method, args, kwargs, frame)
+        return self._call_as_it_is(function, args, kwargs)
+
+    def _call_as_it_is(self, function: Any, args: list, kwargs: dict) -> Any:
+        """What has no text, and is called for what it does."""
         for value in (function, *args):
             if isinstance(value, Primitive):
                 self.guards.item(value.__dict__, "attrs", value.attrs)
@@ -94,27 +78,41 @@ class Calls(Instances):
                 return self.set_attribute(owner, args[0], args[1], lambda _, *item: function(*item))
         return self.run_call(function, args, kwargs)
 
-    def _call_compiled(
-        self, function: Any, args: list, kwargs: dict, frame: FramePart | None
-    ) -> Any:
+    # ---- objects --------------------------------------------------------------------------------------------------------
+    def _call_object(self, function: Any, args: list, kwargs: dict) -> Any:
+        """An object of a class that says how it is called."""
+        if isinstance(function, _late.cell_class):
+            return self._call_cell(function, args, kwargs)
+        if getattr(type(function), "_ms_compiled", False):
+            return self._call_compiled(function, args, kwargs)
+        method = self.special_method(function, "__call__")
+        if method is not None:
+            return self.call(method, args, kwargs)
+        return self._call_as_it_is(function, args, kwargs)
+
+    def _call_compiled(self, function: Any, args: list, kwargs: dict) -> Any:
         """A function decorated with jit. Where it says fullgraph=True, what cannot be compiled in it is an error here too."""
         inner, session = function.bound_function(), self.session
         if not function.options.strict or session is None or has_host((args, kwargs)):
-            return self.call(inner, args, kwargs, frame)
+            return self.call(inner, args, kwargs)
         self.session = None
         try:
-            return self.call(inner, args, kwargs, frame)
+            return self.call(inner, args, kwargs)
         except Unsupported as reason:
             raise refusal(locate(reason, self.whole.error_places(reason))) from None
         finally:
             self.session = session
 
-    def _call_method(
-        self, function: types.MethodType, args: list, kwargs: dict, frame: FramePart | None
-    ) -> Any:
+    # ---- functions ------------------------------------------------------------------------------------------------------
+    def _call_partial(self, function: functools.partial, args: list, kwargs: dict) -> Any:
+        if id(function) not in self.made:
+            self.guards.content(function.keywords)
+        return self.call(function.func, [*function.args, *args], {**function.keywords, **kwargs})
+
+    def _call_method(self, function: types.MethodType, args: list, kwargs: dict) -> Any:
         owner, inner = function.__self__, function.__func__
         if isinstance(inner, NestedFunction) or not isinstance(inner, types.FunctionType):
-            return self.call(inner, [owner, *args], kwargs, frame)
+            return self.call(inner, [owner, *args], kwargs)
         if isinstance(owner, _late.cell_class) and inner.__name__ == "__call__":
             return self._call_cell(owner, args, kwargs)
         if is_library(inner) or is_of_cells(inner):
@@ -128,6 +126,15 @@ class Calls(Instances):
             return self.with_numbers(args, kwargs, lambda a, k: self.call_plainly(function, a, k))
 
         return self.split_arguments(args, kwargs, run)
+
+    def _call_checked(self, function: Any, args: list, kwargs: dict) -> Any:
+        """A function that checks its arguments; one that is parsed does not do so itself."""
+        if is_library(function):
+            return self.run_call(function, args, kwargs)
+        if is_of_cells(function):
+            return self._run_library(function, args, kwargs)
+        args, kwargs = self.call_plainly(function.accept, args, kwargs)
+        return self.call(function.__wrapped__, args, kwargs)
 
     def _call_function(self, function: types.FunctionType, args: list, kwargs: dict) -> Any:
         constant = getattr(function, "_ms_constexpr", None)
@@ -149,31 +156,19 @@ class Calls(Instances):
             what = f"'{function.__name__}' is a coroutine, which cannot be compiled"
             coroutine = functools.partial(function, **kwargs)
             return self.run_eagerly(Unsupported(what), coroutine, args, pure=False)
+        return self._parse_function(function, source, args, kwargs)
+
+    def _parse_function(
+        self, function: types.FunctionType, source: Source, args: list, kwargs: dict
+    ) -> Any:
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
         frame = Frame(self.whole, source, function.__globals__, cells)
-        frame.env = bind_arguments(
-            source.node,
-            function.__name__,
-            args,
-            kwargs,
-            [self.fact(d) for d in self._defaults(function)],
-            function.__kwdefaults__ or {},
-        )
+        defaults = [self.fact(d) for d in self._defaults(function)], function.__kwdefaults__ or {}
+        frame.env = bind_arguments(source.node, function.__name__, args, kwargs, *defaults)
         frame.first_argument = args[0] if args else None
         if inspect.isgeneratorfunction(function):
             return Generator(self.whole, frame, source.node)
         return self._run_frame(frame, source.node)
-
-    def _call_checked(
-        self, function: Any, args: list, kwargs: dict, frame: FramePart | None
-    ) -> Any:
-        """A function that checks its arguments; one that is parsed does not do so itself."""
-        if is_library(function):
-            return self.run_call(function, args, kwargs)
-        if is_of_cells(function):
-            return self._run_library(function, args, kwargs)
-        args, kwargs = self.call_plainly(function.accept, args, kwargs)
-        return self.call(function.__wrapped__, args, kwargs, frame)
 
     def _defaults(self, function: types.FunctionType) -> tuple:
         """Default values, which are facts where they can change."""
@@ -194,17 +189,11 @@ class Calls(Instances):
         except Unsupported as error:
             raise Unsupported(f"{error} Moreover, {reason}.") from None
 
-    def _parse_nested(self, function: NestedFunction, args: list, kwargs: dict) -> Any:
+    def _call_nested(self, function: NestedFunction, args: list, kwargs: dict) -> Any:
         outer = function.frame
         frame = Frame(self.whole, outer.source, outer.globals, outer.cells, parent=outer)
-        frame.env = bind_arguments(
-            function.node,
-            function.__name__,
-            args,
-            kwargs,
-            function.defaults,
-            function.keyword_defaults,
-        )
+        defaults = function.defaults, function.keyword_defaults
+        frame.env = bind_arguments(function.node, function.__name__, args, kwargs, *defaults)
         if is_generator(function.node):
             return Generator(self.whole, frame, function.node)
         return self._run_frame(frame, function.node)
@@ -255,11 +244,28 @@ class Calls(Instances):
             with program_operation:
                 args, kwargs = cell._cast_inputs(args, kwargs)
         construct = self.get_attribute(cell, "construct")
-        return self.call(construct, list(args), kwargs, None)
+        return self.call(construct, list(args), kwargs)
 
 
-def _is_plain(function: Any) -> bool:
-    """Builtins and classes that look at their arguments; those that only pass them on are not meant."""
-    if not isinstance(function, _BUILT_IN):
+def _looks_at_host(function: Any, args: list, kwargs: dict) -> bool:
+    """Whether a builtin or class looks at an argument that came out of the graph; what only passes it on does not."""
+    if Does.PASSES in foreign.does(function) or is_of_container(function):
         return False
-    return not (Does.PASSES in foreign.does(function) or is_of_container(function))
+    return not makes_dict(function, args) and has_host((args, kwargs))
+
+
+_CALLS = ByKind(
+    {
+        Choice: Calls._call_chosen,
+        HostValue: Calls.call_plainly,
+        type: Calls._call_builtin,
+        types.BuiltinFunctionType: Calls._call_builtin,  # and methods
+        types.FunctionType: Calls._call_function,
+        types.MethodType: Calls._call_method,
+        functools.partial: Calls._call_partial,
+        NestedFunction: Calls._call_nested,
+        _core.CheckedFunction: Calls._call_checked,
+        _core.OpFunction: Calls._call_as_it_is,
+    },
+    others=Calls._call_object,
+)

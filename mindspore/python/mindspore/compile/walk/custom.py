@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mindspore import ops
 from mindspore._core import Tensor
 from mindspore.common._tree import flatten, rebuild, refill
+from mindspore.compile.decided.inner import Inner
 from mindspore.compile.program.borders import plainly, program_operation, serves
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.walk.apart import Apart
@@ -54,20 +55,17 @@ class Traced(Apart):
 def _backward(tracer: Tracer, graph: Any, make: Callable) -> Any:
     """The backward function of `graph`: make(inputs, results, tangents) gives the tangents of the inputs that have one."""
     trace = tracer.trace
-    environment = trace.environment()
-    back, inputs, results, tangents = trace.begin_backward(graph)
     tracer.fixed += 1
     try:
-        made = make(inputs, results, tangents)
-        if trace.changed_since(environment):
-            raise Unsupported("the gradient of a compiled function cannot assign a Parameter")
-        trace.end(made)
-    except BaseException:
-        trace.suspend()
-        raise
+        with Inner(trace):
+            start = trace.environment()
+            back, inputs, results, tangents = trace.begin_backward(graph)
+            made = make(inputs, results, tangents)
+            if trace.changed_since(start):
+                raise Unsupported("the gradient of a compiled function cannot assign a Parameter")
+            trace.end(made)
     finally:
         tracer.fixed -= 1
-        trace.restore(environment)
     return trace.partial(back)
 
 
@@ -102,12 +100,9 @@ def _or_zeros(gradient: Tensor | None, of: Tensor) -> Tensor:
 
 def _wrapper(trace: _core.Trace, name: str, inputs: list, body: Callable) -> Any:
     """A graph that has the inputs of another, and calls it in its own way."""
-    graph = trace.begin(name)
-    try:
+    with Inner(trace):
+        graph = trace.begin(name)
         trace.end(body([trace.add_parameter_like(v) for v in inputs]))
-    except BaseException:
-        trace.suspend()
-        raise
     return graph
 
 

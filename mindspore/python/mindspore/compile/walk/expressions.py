@@ -7,6 +7,7 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from mindspore.compile.decided.exits import barrier
 from mindspore.compile.program.borders import (
     each,
     is_true,
@@ -21,8 +22,8 @@ from mindspore.compile.values.effects import Text, is_text, is_text_of, text_of
 from mindspore.compile.values.host_values import has_host
 from mindspore.compile.values.operators import BINARY, UNARY
 from mindspore.compile.values.values import Choice
+from mindspore.compile.walk.comprehensions import Comprehensions
 from mindspore.compile.walk.generators import Yielded
-from mindspore.compile.walk.logic import Logic
 
 
 def _format(value: Any, conversion: int, spec: str) -> str:
@@ -65,7 +66,7 @@ def _called(function: Any) -> str:
     return f"{name}()" if module in (None, "builtins") else f"{module}.{name}()"
 
 
-class Expressions(Logic):
+class Expressions(Comprehensions):
     """A storey of Frame: `eval(node)` dispatches on the node's class."""
 
     def eval(self, node: ast.expr) -> Any:
@@ -219,42 +220,17 @@ class Expressions(Logic):
                 for key in given:
                     _check_keyword(function, key, kwargs)
                 kwargs.update(given)
-            return self.tracer.call(function, args, kwargs, self)
+            return self.tracer.call(function, args, kwargs)
 
         return call(None) if chosen is None else self.tracer.split(chosen, call)
 
-    # ---- functions and comprehensions -------------------------------------------------------------------------------
     def _Lambda(self, node: ast.Lambda) -> Any:
         return self.make_function(node, "<lambda>")
-
-    def _ListComp(self, node: ast.ListComp) -> list:
-        return [value.eval(node.elt) for value in self.comprehend(node.generators)]
-
-    def _SetComp(self, node: ast.SetComp) -> set:
-        result: set = set()
-        for scope in self.comprehend(node.generators):
-            item = scope.eval(node.elt)
-            with program_operation:
-                result.add(item)
-        return result
-
-    def _GeneratorExp(self, node: ast.GeneratorExp) -> Any:
-        first = self.tracer.iterate(self.eval(node.generators[0].iter))
-        items = (value.eval(node.elt) for value in self.comprehend(node.generators, first))
-        return self.tracer.taken(items)
-
-    def _DictComp(self, node: ast.DictComp) -> dict:
-        result: dict = {}
-        for scope in self.comprehend(node.generators):
-            key, value = scope.eval(node.key), scope.eval(node.value)
-            with program_operation:
-                result[key] = value
-        return result
 
     # ---- yield --------------------------------------------------------------------------------------------------------
     def run_yield(self, node: ast.Yield | ast.YieldFrom) -> Any:
         """`yield x` and `yield from xs`, as statements."""
-        if self.barrier() >= 0:
+        if barrier(self.stack) >= 0:
             raise Unsupported("a tensor decides whether a generator gives an item")
         if isinstance(node, ast.YieldFrom):
             items = self.tracer.iterate(self.eval(node.value))

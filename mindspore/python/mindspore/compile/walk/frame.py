@@ -1,7 +1,8 @@
 """One call of a user function under compilation: its variables and the statements still to run. Statements run on an explicit
 stack, so that a branch decided by a tensor can fork the rest of a region: each arm runs it to its end in a graph of its own.
 
-Its storeys, each built on those before: Flow (decided/flow.py), Names, Logic, Expressions, Handlers, Matching, Statements."""
+Its storeys, each built on those before: Flow (decided/flow.py), Names, Logic, Comparisons, Comprehensions,
+Expressions, Handlers, Matching, Rounds, Statements."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ class Frame(Statements):
         self.cells = cells or {}
         self.parent = parent  # whose variables a nested function or a comprehension sees
         self.env: dict[str, Any] = {}
-        self.stack: list[tuple] = []
+        self.stack = []  # of what is still to run; see decided/exits.py
         self.loops: dict[ast.While, int] = {}  # branches around each `while` when it began
         self.outer_names: dict[str, str] = {}  # names declared global or nonlocal
         self.is_scope = False  # a comprehension: statements and errors belong to the parent

@@ -79,7 +79,7 @@ def grad_in_trace(function: Any, args: tuple, kwargs: dict) -> Any:
     if not reused:
         record = Record(
             tracer,
-            lambda inner: tracer.call(function.fn, inner, kwargs, None),
+            lambda inner: tracer.call(function.fn, inner, kwargs),
             list(args),
             wanted,
             trained,

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from mindspore.compile.decided.exits import PROTECTED, Way, holds
 from mindspore.compile.program.borders import is_true, program_error, program_operation
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.program.failures import failed, is_of_compiler, is_of_program
@@ -13,12 +14,9 @@ from mindspore.compile.program.marks import original_of
 from mindspore.compile.values.host_values import HostValue
 from mindspore.compile.walk.expressions import Expressions
 
-PROTECTED = ("try", "finally", "with")
-
 
 class Handlers(Expressions):
-    """A storey of Frame. Stack items: ("try", node) while its body runs, ("finally", statements), ("with", manager),
-    ("handled", name, error) while a handler runs, ("reraise", error), ("leave", value), ("jump", statement)."""
+    """A storey of Frame."""
 
     def _run_Try(self, node: ast.Try) -> None:
         if node.finalbody:
@@ -43,8 +41,8 @@ class Handlers(Expressions):
     def _step_leave(self, value: Any) -> Any:
         return self.leave(value)
 
-    def _step_jump(self, statement: ast.stmt) -> Any:
-        return getattr(self, "_run_" + type(statement).__name__)(statement)
+    def _step_jump(self, way: Way) -> Any:
+        return self.jump(way)
 
     # ---- exceptions -------------------------------------------------------------------------------------------------
     def catch(self, error: Exception, base: int) -> bool:
@@ -52,7 +50,7 @@ class Handlers(Expressions):
         if is_of_compiler(error):
             return False
         if not is_of_program(error):
-            if any(item[0] in PROTECTED for item in self.stack[base:]):
+            if holds(self.stack, base, *PROTECTED):
                 raise failed(error) from error
             return False
         while len(self.stack) > base:
@@ -88,11 +86,11 @@ class Handlers(Expressions):
                 return item[2]
         raise program_error(RuntimeError, "no active exception to raise")
 
-    def refuse_handlers(self, what: str) -> None:
+    def refuse_handlers(self) -> None:
         """A tensor decides about an exception: that must not concern a handler, which works while compiling."""
         for frame in (self, *(f for f, _ in self.tracer.places)):
-            if any(item[0] in PROTECTED for item in frame.stack):
-                raise Unsupported(f"{what} inside 'try' or 'with' is decided by a tensor")
+            if holds(frame.stack, 0, *PROTECTED):
+                raise Unsupported("an exception inside 'try' or 'with' is decided by a tensor")
 
     # ---- leaving ----------------------------------------------------------------------------------------------------
     def unwind(self, keep: int, again: tuple) -> bool:
@@ -124,7 +122,7 @@ class Handlers(Expressions):
                 TypeError, f"'{kind.__name__}' object does not support the context manager protocol"
             )
         else:
-            value = self.tracer.call(self.tracer.bound(manager, "__enter__"), [], {}, self)
+            value = self.tracer.call(self.tracer.bound(manager, "__enter__"), [], {})
         self.stack.append(("with", manager))
         if item.optional_vars is not None:
             self.assign(item.optional_vars, value)
@@ -138,7 +136,7 @@ class Handlers(Expressions):
         if isinstance(manager, HostValue):
             return bool(manager.__exit__(error and type(original), original, None))
         exit_ = self.tracer.bound(manager, "__exit__")
-        result = self.tracer.call(exit_, [error and type(original), original, None], {}, self)
+        result = self.tracer.call(exit_, [error and type(original), original, None], {})
         if self.tracer.is_traced(result):
             raise Unsupported("a tensor decides whether a context manager takes an exception")
         return error is not None and is_true(result)

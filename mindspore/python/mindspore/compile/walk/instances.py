@@ -60,7 +60,7 @@ class Instances(PlainCalls):
         if _has_fields(kind):
             self._set_fields(kind, made, args, kwargs)
             return made
-        result = self.call(self.bound(made, "__init__"), args, kwargs, None)
+        result = self.call(self.bound(made, "__init__"), args, kwargs)
         if result is not None:
             kind = type(sample_of(result))
             raise program_error(TypeError, f"__init__() should return None, not '{kind.__name__}'")
@@ -69,7 +69,7 @@ class Instances(PlainCalls):
     def _new(self, kind: type, args: list, kwargs: dict) -> Any:
         new = self.get_attribute(kind, "__new__")
         if is_users(new):
-            return self.note_made(self.call(new, [kind, *args], kwargs, None))
+            return self.note_made(self.call(new, [kind, *args], kwargs))
         with program_operation:
             return self.note_made(
                 new(kind) if new is object.__new__ else new(kind, *args, **kwargs)
@@ -81,7 +81,7 @@ class Instances(PlainCalls):
         given = {f.name for f in [f for f in fields if not f.kw_only][: len(args)]} | kwargs.keys()
         for field in fields:
             if field.name not in given and is_users(field.default_factory):
-                kwargs = {**kwargs, field.name: self.call(field.default_factory, [], {}, None)}
+                kwargs = {**kwargs, field.name: self.call(field.default_factory, [], {})}
         after: list[tuple] = []
         if hasattr(kind, _POST):
             if not hasattr(made, "__dict__"):
@@ -94,7 +94,7 @@ class Instances(PlainCalls):
             if hasattr(kind, _POST):
                 del made.__dict__[_POST]
         for values in after:
-            self.call(self.bound(made, _POST), list(values), {}, None)
+            self.call(self.bound(made, _POST), list(values), {})
 
 
 def _is_written(function: Any) -> bool:

@@ -140,13 +140,13 @@ class Matching(Handlers):
         kind = self.eval(pattern.cls)
         if not isinstance(kind, type):
             raise program_error(TypeError, "called match pattern must be a class")
-        if not self.tracer.call(isinstance, [subject, kind], {}, self):
+        if not self.tracer.call(isinstance, [subject, kind], {}):
             raise _Fails
         for name, part in self._named_parts(pattern, kind):
             if name is None:
                 self._fit(part, subject, found)
                 continue
-            if not self.tracer.call(hasattr, [subject, name], {}, self):
+            if not self.tracer.call(hasattr, [subject, name], {}):
                 raise _Fails
             self._fit(part, self.tracer.get_attribute(subject, name), found)
 

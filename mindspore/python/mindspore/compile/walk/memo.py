@@ -11,6 +11,7 @@ from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common._tree import flatten, rebuild
 from mindspore.compile.decided.heap import Heap
+from mindspore.compile.decided.inner import Inner
 from mindspore.compile.values import guards as facts
 from mindspore.compile.values.cells import TensorCells, refuse_changes
 from mindspore.compile.values.compilable import BOOKKEEPING
@@ -60,49 +61,47 @@ class Template:
     """The graph of a cell, to be called for every cell equal to it."""
 
     def __init__(self, tracer: Tracer, cell: Any, args: list, parameters: list, states: list):
-        trace = tracer.trace
-        tensors = _inputs(args)
         first_fact = len(tracer.guards.facts)
-        current = [trace.lift(p) for p in parameters]
-        environment = trace.environment()
-        self.graph = trace.begin(type(cell).__name__)
-        cells = tracer.cells.mark()
-        try:
-            inner = [trace.add_parameter(t.dtype, list(t.shape)) for t in tensors]
-            for parameter, value in zip(parameters, current):
-                trace.set_parameter(parameter, trace.add_parameter(value.dtype, list(value.shape)))
-            start = trace.environment()
-            items = iter(inner)
-            own = rebuild(args, lambda t: t if _is_parameter(t) else next(items))
-            around = Heap(tracer, [*(frame for frame, _ in tracer.places), own])
-            self.value = tracer.call_construct(cell, own, {})
-            if any(id(t) in tracer.cells for t in inner):
-                raise ChangesArguments
-            if _is_seen_around(around, tracer, self.value):
-                around.restore()
-                raise ChangesArguments
-            if shares(self.value) or _holds_objects(tracer, self.value):  # each cell makes its own
-                raise ChangesArguments
-            refuse_changes(tracer, self.graph, cells, f"'{type(cell).__name__}'")
-            self.leaves = leaves_of(self.value)
-            position = {id(p): i for i, p in enumerate(parameters)}
-            # What the cell gives back as it came, an argument or a Parameter, is that object.
-            place = {id(t): i for i, t in enumerate([*inner, *parameters])}
-            self.same = [place.get(id(leaf)) for leaf in self.leaves]
-            if any(tracer.aliases.of(t) & place.keys() - {id(t)} for t in self.leaves):
-                raise ChangesArguments
-            if any(id(_core.shows(t)) in place for t in self.leaves):
-                raise ChangesArguments
-            changed = trace.changed_since(start)
-            # A Parameter from outside of the cell is the same for all of its equals.
-            self.updated = [(position.get(id(p), p), v) for p, v in changed]
-            trace.end(self.leaves + [v for _, v in changed])
-        except BaseException:
-            trace.suspend()
-            raise
-        finally:
-            trace.restore(environment)
+        current = [tracer.trace.lift(p) for p in parameters]
+        with Inner(tracer.trace):
+            self._trace(tracer, cell, args, list(zip(parameters, current)))
         self._keep_facts(tracer.guards.facts[first_fact:], states)
+
+    def _trace(self, tracer: Tracer, cell: Any, args: list, parameters: list[tuple]) -> None:
+        """`parameters` with their values."""
+        trace, name = tracer.trace, type(cell).__name__
+        self.graph = trace.begin(name)
+        cells = tracer.cells.mark()
+        inner = [trace.add_parameter(t.dtype, list(t.shape)) for t in _inputs(args)]
+        for parameter, value in parameters:
+            trace.set_parameter(parameter, trace.add_parameter(value.dtype, list(value.shape)))
+        start = trace.environment()
+        items = iter(inner)
+        own = rebuild(args, lambda t: t if _is_parameter(t) else next(items))
+        around = Heap(tracer, [*(frame for frame, _ in tracer.places), own])
+        self.value = tracer.call_construct(cell, own, {})
+        if any(id(t) in tracer.cells for t in inner):
+            raise ChangesArguments
+        if _is_seen_around(around, tracer, self.value):
+            around.restore()
+            raise ChangesArguments
+        if shares(self.value) or _holds_objects(tracer, self.value):  # each cell makes its own
+            raise ChangesArguments
+        refuse_changes(tracer, self.graph, cells, f"'{name}'")
+        self.leaves = leaves_of(self.value)
+        own_parameters = [p for p, _ in parameters]
+        # What the cell gives back as it came, an argument or a Parameter, is that object.
+        place = {id(t): i for i, t in enumerate([*inner, *own_parameters])}
+        self.same = [place.get(id(leaf)) for leaf in self.leaves]
+        for leaf in self.leaves:
+            others = tracer.aliases.of(leaf) - {id(leaf)}
+            if others & place.keys() or id(_core.shows(leaf)) in place:
+                raise ChangesArguments
+        changed = trace.changed_since(start)
+        # A Parameter from outside of the cell is the same for all of its equals.
+        position = {id(p): i for i, p in enumerate(own_parameters)}
+        self.updated = [(position.get(id(p), p), v) for p, v in changed]
+        trace.end(self.leaves + [v for _, v in changed])
 
     def call(self, tracer: Tracer, args: list, parameters: list, states: list) -> Any:
         """The value of the cell with these Parameters and states, equal to the one this was made from."""

@@ -56,29 +56,17 @@ class Operations(Attributes):
             self.check_iterator(value)
         elif type(value) not in _BUILT_IN:
             method = self.special_method(value, "__iter__")
-            return value if method is None else self.call(method, [], {}, None)
+            return value if method is None else self.call(method, [], {})
         return value
 
     def operate(self, operation: Callable, a: Any, b: Any) -> Any:
-        """A binary operator; operators that user classes define are parsed."""
-        if isinstance(a, Choice):
-            return self.split(a, lambda x: self.operate(operation, x, b))
-        if isinstance(b, Choice):
-            return self.split(b, lambda x: self.operate(operation, a, x))
-        if self.numbers and operation in _COMPARISONS:
-            x, y = self.as_choice(a), self.as_choice(b)
-            if (x is not a and isinstance(b, NUMBERS)) or (y is not b and isinstance(a, NUMBERS)):
-                return self.operate(operation, x, y)
-        if isinstance(a, str) and operation is operator.mod and is_text_of(b, self.whole):
-            return text_of(self.whole, operation, a, b)
-        if isinstance(a, HostValue) or isinstance(b, HostValue):
-            return self.whole.parts.operate(operation, a, b)
-        if type(a) not in _BUILT_IN or type(b) not in _BUILT_IN:
-            result = self.operate_by_methods(operation, a, b)
-            if result is not NotImplemented:
-                return result
-            if operation not in (operator.is_, operator.is_not):
-                self.note_states((a, b))
+        """A binary operator."""
+        numbers = self.numbers and operation in _COMPARISONS
+        if numbers or type(a) not in _PLAIN or type(b) not in _PLAIN:
+            for way in _WAYS:
+                result = way(self, operation, a, b)
+                if result is not NotImplemented:
+                    return result
         if operation in _DIVISIONS:
             self._require_divisor(operation, a, b)
         try:
@@ -98,6 +86,45 @@ class Operations(Attributes):
         except Exception as error:
             of_program(error)
             raise
+
+    # ---- what an operand has to say: the value, or NotImplemented -------------------------------------------------------
+    def _operate_on_options(self, operation: Callable, a: Any, b: Any) -> Any:
+        """With values of different types, that a tensor chose."""
+        if isinstance(a, Choice):
+            return self.split(a, lambda option: self.operate(operation, option, b))
+        if isinstance(b, Choice):
+            return self.split(b, lambda option: self.operate(operation, a, option))
+        return NotImplemented
+
+    def _operate_on_numbers(self, operation: Callable, a: Any, b: Any) -> Any:
+        """A comparison with a tensor that stands for some numbers says which of them it is."""
+        if operation not in _COMPARISONS:
+            return NotImplemented
+        x, y = self.as_choice(a), self.as_choice(b)
+        if (x is not a and isinstance(b, NUMBERS)) or (y is not b and isinstance(a, NUMBERS)):
+            return self.operate(operation, x, y)
+        return NotImplemented
+
+    def _operate_on_text(self, operation: Callable, a: Any, b: Any) -> Any:
+        """`"%s" % b`, where what is written of `b` is known when the graph runs."""
+        if operation is operator.mod and isinstance(a, str) and is_text_of(b, self.whole):
+            return text_of(self.whole, operation, a, b)
+        return NotImplemented
+
+    def _operate_on_host(self, operation: Callable, a: Any, b: Any) -> Any:
+        """With what came out of the graph."""
+        if isinstance(a, HostValue) or isinstance(b, HostValue):
+            return self.whole.parts.operate(operation, a, b)
+        return NotImplemented
+
+    def _operate_on_objects(self, operation: Callable, a: Any, b: Any) -> Any:
+        """Users' methods are parsed; what Python's own read is noted."""
+        if type(a) in _BUILT_IN and type(b) in _BUILT_IN:
+            return NotImplemented
+        result = self.operate_by_methods(operation, a, b)
+        if result is NotImplemented and operation not in (operator.is_, operator.is_not):
+            self.note_states((a, b))
+        return result
 
     def _require_divisor(self, operation: Callable, a: Any, b: Any) -> None:
         """Python's numbers raise where they are divided by zero, as tensors do not."""
@@ -127,7 +154,7 @@ class Operations(Attributes):
             method = self.special_method(owner, name)
             if method is None:
                 continue
-            result = self.call(method, [other], {}, None)
+            result = self.call(method, [other], {})
             if result is not NotImplemented:
                 return result
         return NotImplemented
@@ -136,7 +163,7 @@ class Operations(Attributes):
         """A unary operator."""
         method = self.special_method(value, UNARY_METHODS[operation])
         if method is not None:
-            return self.call(method, [], {}, None)
+            return self.call(method, [], {})
         with program_operation:
             return operation(value)
 
@@ -156,7 +183,7 @@ class Operations(Attributes):
             return NotImplemented
         method = self.special_method(old, f"__i{name}__")
         if method is not None:
-            return self.call(method, [value], {}, None)
+            return self.call(method, [value], {})
         if type(old) is list and isinstance(value, Tensor) and sample_of(value) is value:
             return NotImplemented  # Python asks the tensor first, to which a list is numbers
         if isinstance(old, ARRAYS):
@@ -186,6 +213,16 @@ def _of_zero(operation: Callable, *kinds: Any) -> ZeroDivisionError:
 
 
 _BUILT_IN = frozenset({Tensor, int, float, bool, str, tuple, list, dict, type(None)})
+_PLAIN = _BUILT_IN - {str}  # of which a binary operator is Python's own
 _COMPARISONS = frozenset(
     {operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge}
+)
+# The first that has a value gives it. Options come first, for each of them may be anything; a method of the program last, for it would
+# be given the others' stand-ins.
+_WAYS = (
+    Operations._operate_on_options,
+    Operations._operate_on_numbers,
+    Operations._operate_on_text,
+    Operations._operate_on_host,
+    Operations._operate_on_objects,
 )

@@ -92,8 +92,10 @@ class PlainCalls(Operations):
         return not holds(arguments, lambda v: isinstance(v, _late.parameter_class) or may_be(v))
 
     def _run_here(self, function: Any, args: list, kwargs: dict) -> Any:
-        owner, module = getattr(function, "__self__", None), foreign.module_of(function)
-        root = module.partition(".")[0]
+        owner, root = (
+            getattr(function, "__self__", None),
+            foreign.module_of(function).partition(".")[0],
+        )
         if root != "mindspore" and holds_number((args, kwargs)):
             raise NumberDecides
         if foreign.speaks(function):
@@ -104,6 +106,19 @@ class PlainCalls(Operations):
         values = (args, kwargs)
         if isinstance(owner, str) and effects.is_text_of(values, self.whole):
             return effects.text_of(self.whole, lambda a, k: function(*a, **k), tuple(args), kwargs)
+        self._refuse_unknown(function, root, args, kwargs)
+        if root != "mindspore":
+            self.note_arguments(function, (owner, function, *args, *kwargs.values()))
+        result = self._call_watched(function, args, kwargs)
+        if root == "mindspore" and isinstance(result, Tensor) and _core.is_weak(result):
+            # Of numbers, too, an op makes a tensor: of the tensors that they are converted to.
+            args, kwargs = replace_leaves((args, kwargs), self.trace.strong)
+            return self.trace.strong(self.call_plainly(function, args, kwargs))
+        return result
+
+    def _refuse_unknown(self, function: Any, root: str, args: list, kwargs: dict) -> None:
+        """Refuses what would do something else on each call, or needs values. `root`: the package."""
+        owner = getattr(function, "__self__", None)
         if looks_at_frames(function, args):
             raise Inseparable(f"'{_name(function)}' looks at the frame that calls it")
         if foreign.meets_the_world(function, args):
@@ -115,19 +130,11 @@ class PlainCalls(Operations):
                 f"'{_name(function)}' is a method of a {type(owner).__name__} that was made outside of the program, which it "
                 "may change"
             )
-        if root == "numpy" and self.has_traced(values):
+        if root == "numpy" and self.has_traced((args, kwargs)):
             raise Unsupported(
                 f"numpy.{_name(function)} needs values, but in a compiled function a tensor's value is known only at run "
                 "time; use the function of mindspore.ops or mindspore.numpy"
             )
-        if root != "mindspore":
-            self.note_arguments(function, (owner, function, *args, *kwargs.values()))
-        result = self._call_watched(function, args, kwargs)
-        if root == "mindspore" and isinstance(result, Tensor) and _core.is_weak(result):
-            # Of numbers, too, an op makes a tensor: of the tensors that they are converted to.
-            args, kwargs = replace_leaves((args, kwargs), self.trace.strong)
-            return self.trace.strong(self.call_plainly(function, args, kwargs))
-        return result
 
     def _may_be_changed_by_methods(self, owner: Any) -> bool:
         """An object from outside, of a class of which nothing is known."""

@@ -35,16 +35,14 @@ def _range(tracer: Tracer, args: list, kwargs: dict) -> Any:
 def _map(tracer: Tracer, args: list, kwargs: dict) -> Any:
     function, *sequences = args
     rounds = zip(*(each(tracer.iterate(s)) for s in sequences))
-    return tracer.taken(tracer.call(function, list(items), {}, None) for items in rounds)
+    return tracer.taken(tracer.call(function, list(items), {}) for items in rounds)
 
 
 def _filter(tracer: Tracer, args: list, kwargs: dict) -> Any:
     function, items = args
     items = tracer.iterate(items)
     return tracer.taken(
-        i
-        for i in each(items)
-        if is_true(i if function is None else tracer.call(function, [i], {}, None))
+        i for i in each(items) if is_true(i if function is None else tracer.call(function, [i], {}))
     )
 
 
@@ -126,7 +124,7 @@ def _extreme(builtin: Callable, better: Callable) -> Callable:
         if len(args) == 1 and not kwargs and tracer.is_traced(first) and first.ndim == 1:
             return _extreme_row(first, builtin is max)
         items = listed(tracer.iterate(first)) if len(args) == 1 else args
-        keys = items if key is None else [tracer.call(key, [i], {}, None) for i in items]
+        keys = items if key is None else [tracer.call(key, [i], {}) for i in items]
         if not any(map(tracer.is_undecided, keys)):
             known = {"key": keys.__getitem__, "default": None}
             at = plainly(builtin, [range(len(items))], known)
@@ -166,7 +164,7 @@ def _len(tracer: Tracer, args: list, kwargs: dict) -> Any:
         return args[0].shape[0]  # may be symbolic, which Python's own cannot return
     method = tracer.special_method(args[0], "__len__") if len(args) == 1 else None
     if method is not None:
-        return tracer.call(method, [], {}, None)
+        return tracer.call(method, [], {})
     return plainly(len, args, kwargs)
 
 

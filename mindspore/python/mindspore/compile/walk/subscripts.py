@@ -15,7 +15,7 @@ from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common._indexing import index_update
-from mindspore.compile.decided.choices import is_sequence
+from mindspore.compile.decided.choices import by_option, is_sequence
 from mindspore.compile.program.borders import of_program, program_operation, serves
 from mindspore.compile.program.errors import Inseparable, Unsupported
 from mindspore.compile.values import foreign
@@ -70,10 +70,9 @@ class Subscripts(Facts):
             return value
         return self.lifted[id(value)][1] if id(value) in self.lifted else None
 
+    @by_option
     def set_item(self, owner: Any, key: Any, value: Any) -> Any:
         """`owner[key] = value`; the owner."""
-        if isinstance(owner, Choice):
-            return self.split(owner, lambda o: self.set_item(o, key, value))
         if first(key, Choice) is not None:
             return self.split_arguments([key], {}, lambda k, _: self.set_item(owner, k[0], value))
         if isinstance(owner, Tensor):
@@ -82,7 +81,7 @@ class Subscripts(Facts):
                 return owner._write(updated)
         method = self.special_method(owner, "__setitem__")
         if method is not None:
-            self.call(method, [key, value], {}, None)
+            self.call(method, [key, value], {})
             return owner
         if isinstance(owner, foreign.ARRAYS):
             self.check_array(owner, (key, value))
@@ -137,32 +136,19 @@ class Subscripts(Facts):
 
     def get_item(self, owner: Any, key: Any) -> Any:
         """`owner[key]`."""
-        if isinstance(owner, Choice):
-            return self.split(owner, lambda o: self.get_item(o, key))
+        if isinstance(owner, Choice):  # as by_option does, which is too slow here
+            return self.split(owner, lambda option: self.get_item(option, key))
         if first(key, Choice) is not None:
             return self.split_arguments([key], {}, lambda k, _: self.get_item(owner, k[0]))
         if self.is_traced(key) and is_sequence(owner):
             return self.item_at(owner, key)
         if owner is os.environ:
             return self.run_call(operator.getitem, [owner, key], {})
-        if not isinstance(owner, (Tensor, tuple, list, dict, str)) and hasattr(
-            type(owner), "__getitem__"
-        ):
-            method = inspect.getattr_static(type(owner), "__getitem__")
-            if isinstance(method, types.FunctionType) and not method.__module__.startswith(
-                "mindspore"
-            ):
-                return self.call(method, [owner, key], {}, None)
-        if isinstance(owner, dict) and isinstance(key, HostValue):  # one without a hash so far
-            return key.session.operate(operator.getitem, owner, key)
-        if isinstance(owner, dict) and hasattr(type(owner), "__missing__"):
-            with program_operation:
-                missing = key not in owner
-            method = self.special_method(owner, "__missing__") if missing else None
-            if method is not None:
-                return self.call(method, [key], {}, None)
-            if missing and isinstance(owner, collections.defaultdict):
-                self.check_mutable(owner)
+        if not isinstance(owner, (Tensor, tuple, list, str)):
+            in_dict = isinstance(owner, dict)
+            item = self._item_of_dict(owner, key) if in_dict else self._item_by_method(owner, key)
+            if item is not NotImplemented:
+                return item
         try:
             item = owner[key]
         except Unsupported as reason:  # a mask, a bound: the size of the result depends on values
@@ -175,6 +161,28 @@ class Subscripts(Facts):
         if not isinstance(owner, Tensor):
             return self.fact(item)
         return self.aliases.note_row(item, owner) if _counts(owner, key) else item
+
+    def _item_by_method(self, owner: Any, key: Any) -> Any:
+        """What a `__getitem__` of the program gives; NotImplemented where there is none."""
+        method = inspect.getattr_static(type(owner), "__getitem__", None)
+        if not isinstance(method, types.FunctionType) or method.__module__.startswith("mindspore"):
+            return NotImplemented
+        return self.call(method, [owner, key], {})
+
+    def _item_of_dict(self, owner: dict, key: Any) -> Any:
+        """What a dict has not, or cannot be asked for; NotImplemented for what it has."""
+        if isinstance(key, HostValue):  # one without a hash so far
+            return key.session.operate(operator.getitem, owner, key)
+        if not hasattr(type(owner), "__missing__"):
+            return NotImplemented
+        with program_operation:
+            missing = key not in owner
+        method = self.special_method(owner, "__missing__") if missing else None
+        if method is not None:
+            return self.call(method, [key], {})
+        if missing and isinstance(owner, collections.defaultdict):
+            self.check_mutable(owner)
+        return NotImplemented
 
 
 def _counts(owner: Any, key: Any) -> bool:
