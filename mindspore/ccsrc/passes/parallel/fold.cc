@@ -10,30 +10,30 @@ constexpr int kFew = 3;  // up to so many axes may go anywhere on the way
 // Axes that differ, and those that cut a dimension behind one that does: all others cut first.
 uint32_t DifferingAxes(const Mesh& mesh, const Layout& from, const Layout& to) {
   uint32_t active = 0;
+  int first[kMaxRank];  // place of a dimension from which on something differs
+  std::fill_n(first, kMaxRank, kMaxAxes);
+  auto differ = [&](const Layout& layout, int axis) {
+    int dim = layout.dim_of(axis);
+    if (dim >= 0) first[dim] = std::min(first[dim], layout.position(axis));
+  };
   for (int axis = 0; axis < mesh.count(); ++axis) {
-    if (from.dim_of(axis) != to.dim_of(axis) || from.partial(axis) != to.partial(axis))
-      active |= 1u << axis;
+    bool same = from.dim_of(axis) == to.dim_of(axis) && from.partial(axis) == to.partial(axis);
+    if (!same) active |= 1u << axis;
+    if (same && from.position(axis) == to.position(axis)) continue;
+    differ(from, axis);
+    differ(to, axis);
   }
-  for (int dim = 0; dim < from.rank(); ++dim) {
-    AxisList a = from.axes_of(dim), b = to.axes_of(dim);
-    int same = 0;
-    while (same < a.size() && same < b.size() && a[same] == b[same] && !(active >> a[same] & 1))
-      ++same;
-    for (int i = same; i < a.size(); ++i) active |= 1u << a[i];
-    for (int i = same; i < b.size(); ++i) active |= 1u << b[i];
+  for (int axis = 0; axis < mesh.count(); ++axis) {
+    int dim = from.dim_of(axis);  // where it is not active yet, that of `to`, too
+    if (dim >= 0 && std::max(from.position(axis), to.position(axis)) >= first[dim])
+      active |= 1u << axis;
   }
   return active;
 }
 
-// Whether the axis cuts next after the other, or neither cuts.
+// Whether the axis cuts next after the other, which cuts the same dimension, or neither cuts.
 bool Follows(const Layout& layout, int before, int axis) {
-  int dim = layout.dim_of(axis);
-  if (dim < 0) return true;
-  AxisList axes = layout.axes_of(dim);
-  for (int i = 1; i < axes.size(); ++i) {
-    if (axes[i] == axis) return axes[i - 1] == before;
-  }
-  return false;
+  return layout.dim_of(axis) < 0 || layout.position(axis) == layout.position(before) + 1;
 }
 
 bool GoAlike(const Layout& layout, int a, int b) {
@@ -161,19 +161,21 @@ class Question {
   }
 
   Layout Ends(const Layout& layout) const {
+    auto count = static_cast<int>(way_.axes.size());
+    auto first_of = [&](int a) { return way_.axes[static_cast<size_t>(a)].members[0]; };
+    int order[kMaxAxes], places[kMaxRank] = {};
+    for (int a = 0; a < count; ++a) order[a] = a;
+    std::sort(order, order + count, [&](int a, int b) {
+      return layout.position(first_of(a)) < layout.position(first_of(b));
+    });
+    for (size_t d = 0; d < way_.dims.size(); ++d) places[way_.dims[d]] = static_cast<int>(d);
     Layout folded = Layout::Replicated(static_cast<int>(way_.dims.size()));
-    for (size_t d = 0; d < way_.dims.size(); ++d) {
-      for (int axis : layout.axes_of(way_.dims[d])) {
-        for (size_t a = 0; a < way_.axes.size(); ++a) {
-          if (way_.axes[a].members[0] == axis)
-            folded = folded.Cut(static_cast<int>(d), static_cast<int>(a));
-        }
-      }
+    for (int i = 0; i < count; ++i) {
+      int axis = first_of(order[i]), dim = layout.dim_of(axis);
+      if (dim >= 0) folded = folded.Cut(places[dim], order[i]);
+      if (layout.partial(axis) != Partial::kNone)
+        folded = folded.With(order[i], layout.partial(axis));
     }
-    for (size_t a = 0; a < way_.axes.size(); ++a)
-      folded = layout.partial(way_.axes[a].members[0]) == Partial::kNone
-                   ? folded
-                   : folded.With(static_cast<int>(a), layout.partial(way_.axes[a].members[0]));
     return folded;
   }
 

@@ -147,8 +147,9 @@ struct Redistributor::Tables {
     return place->second = FindWay(*tensor->mesh, way.shape, way.item, way.from, way.to, scope);
   }
 
-  double Seconds(const Type& global, const Layout& from, const Layout& to) {
+  double Seconds(const Type& global, const Layout& from, const Layout& to, bool quick) {
     FoldedWay way = folder.Fold(global, from, to);
+    if (quick && way.axes.size() > kFew) return -1;
     Tensor& tensor = TensorOf(way);
     const Grid* grid = tensor.on_grid.grid;
     if (!grid) return Alone(&tensor, way).seconds;
@@ -193,7 +194,11 @@ const Path& Redistributor::Find(const Type& global, const Layout& from, const La
 }
 
 double Redistributor::Seconds(const Type& global, const Layout& from, const Layout& to) {
-  return from == to ? 0 : tables_->Seconds(global, from, to);
+  return from == to ? 0 : tables_->Seconds(global, from, to, false);
+}
+
+double Redistributor::QuickSeconds(const Type& global, const Layout& from, const Layout& to) {
+  return from == to ? 0 : tables_->Seconds(global, from, to, true);
 }
 
 }  // namespace ms::parallel
