@@ -47,8 +47,7 @@ class Question {
       : mesh_(mesh), links_(links), global_(global), from_(from), to_(to) {}
 
   FoldedWay Fold() {
-    way_.uneven =
-        !from_.Even(global_.shape(), mesh_) || !to_.Even(global_.shape(), mesh_);
+    way_.uneven = !from_.Even(global_.shape(), mesh_) || !to_.Even(global_.shape(), mesh_);
     uint32_t active = Axes();
     Rest(active);
     Dims();
@@ -58,7 +57,8 @@ class Question {
   }
 
  private:
-  // With few axes all may move; with more, those that differ, and free ones as long as they are few.
+  // With few axes all may move; with more, those that differ, and free ones as long as they are
+  // few.
   uint32_t Axes() {
     uint32_t active = (1u << mesh_.count()) - 1;
     if (mesh_.count() <= kFew) {
@@ -82,9 +82,8 @@ class Question {
         break;
       active |= 1u << axis;
     }
-    std::sort(way_.axes.begin(), way_.axes.end(), [](const FoldedAxis& a, const FoldedAxis& b) {
-      return a.members[0] < b.members[0];
-    });
+    std::sort(way_.axes.begin(), way_.axes.end(),
+              [](const FoldedAxis& a, const FoldedAxis& b) { return a.members[0] < b.members[0]; });
     return active;
   }
   int Links(int axis) const { return links_[static_cast<size_t>(axis)]; }

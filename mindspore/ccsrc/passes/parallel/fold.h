@@ -1,6 +1,6 @@
 // A question for a way between two layouts, made small: the axes that move and those that may help,
-// with those that go the same way over equal links as one; the dimensions that matter, with what all
-// else leaves of the tensor. Many questions on many axes so become few on few.
+// with those that go the same way over equal links as one; the dimensions that matter, with what
+// all else leaves of the tensor. Many questions on many axes so become few on few.
 #pragma once
 
 #include "passes/parallel/redistribute.h"

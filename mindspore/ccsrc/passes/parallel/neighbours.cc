@@ -16,13 +16,15 @@ std::vector<Choice> Neighbours(const Kind& kind, const Choice& choice, const std
                                bool pairs) {
   std::vector<Choice> all{choice};
   auto place = [](Choice* c, int axis) -> int8_t& { return (*c)[static_cast<size_t>(axis)]; };
+  auto of = [&](int axis) { return choice[static_cast<size_t>(axis)]; };
   for (size_t i = 0; i < axes.size(); ++i) {
     Choice one = choice;
     for (int8_t option : kind.options(axes[i])) {
       place(&one, axes[i]) = option;
       all.push_back(one);
       for (size_t j = i + 1; pairs && j < axes.size(); ++j) {
-        if (!May(kind, axes[j], option)) continue;
+        bool alike = of(axes[j]) == of(axes[i]);
+        if (!alike || !May(kind, axes[j], option)) continue;
         Choice two = one;
         place(&two, axes[j]) = option;
         all.push_back(two);

@@ -5,8 +5,8 @@
 
 namespace ms::parallel {
 
-// The choice, those that differ in one axis and, with `pairs`, in two axes that then go the same way
-// or have taken each other's place. `axes`: those that may differ.
+// The choice, those that differ in one axis and, with `pairs`, in two axes that went the same way
+// and still do, or have taken each other's place. `axes`: those that may differ.
 std::vector<Choice> Neighbours(const Kind& kind, const Choice& choice, const std::vector<int>& axes,
                                bool pairs);
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kRounds = 6;        // over all axes, one by one
 constexpr int kPolishings = 12;   // at most
-constexpr size_t kMostTies = 6;   // ways to tie axes that are tried
+constexpr size_t kMostTies = 4;   // ways to tie axes that are tried
 constexpr size_t kPlans = 8;      // whose choices are looked at together
 constexpr size_t kInPairs = 8;    // of more axes single ones are changed alone
 constexpr int kPrices = 14;       // of memory that are tried

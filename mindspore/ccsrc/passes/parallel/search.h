@@ -56,8 +56,8 @@ class Search {
   const PlanOptions& options_;
   StateTables tables_;
   TablePool pool_;
-  std::unordered_map<int, int> own_;  // vectors by states, for the goal in use
-  std::vector<int> axes_;             // of more than one device
+  std::unordered_map<int, int> own_;        // vectors by states, for the goal in use
+  std::vector<int> axes_;                   // of more than one device
   std::vector<std::vector<Choice>> known_;  // plans that other goals had
 };
 
