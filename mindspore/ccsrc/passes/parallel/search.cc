@@ -11,9 +11,9 @@ namespace {
 
 constexpr int kRounds = 6;        // over all axes, one by one
 constexpr int kPolishings = 12;   // at most
-constexpr size_t kMostTies = 4;   // ways to tie axes that are tried
+constexpr size_t kMostTies = 4;   // ways to tie axes that are tried; of many axes, one
+constexpr size_t kMany = 6;       // of more axes single ones are changed alone
 constexpr size_t kPlans = 8;      // whose choices are looked at together
-constexpr size_t kInPairs = 8;    // of more axes single ones are changed alone
 constexpr int kPrices = 14;       // of memory that are tried
 constexpr double kBetter = 1e-6;  // relative
 // Seconds that stand for an axis along which all devices compute the same, and for one that cuts
@@ -208,7 +208,7 @@ std::vector<std::vector<uint32_t>> Search::Ties() const {
   }
   std::vector<std::vector<uint32_t>> ties;
   for (auto& [key, way] : ways) {
-    if (ties.size() < kMostTies) ties.push_back(std::move(way));
+    if (ties.size() < (n > kMany ? 1 : kMostTies)) ties.push_back(std::move(way));
   }
   return ties;
 }
@@ -259,7 +259,7 @@ void Search::Polish(const Goal& goal, std::vector<Found> found, Found* best) {
     next.cost = measured.seconds + goal.price * measured.bytes;
     bool better = next.cost < best->cost * (1 - kBetter);
     if (better) *best = std::move(next);
-    if (!better && (pairs || axes_.size() > kInPairs)) return;
+    if (!better && (pairs || axes_.size() > kMany)) return;
     pairs |= !better;
   }
 }

@@ -161,8 +161,9 @@ float StateTables::NearWay(int type, int from, int to) {
   return known = near < 0 ? kFar : static_cast<float>(near);
 }
 
-// No less than the way takes.
+// No less than the way takes; never where no base is near, unless it is the way between the bases.
 float StateTables::RoughWay(int type, int from, int from_base, int to, int to_base) {
+  if (from == from_base && to == to_base) return Way(type, from, to);
   float way = NearWay(type, from, to);
   if (way >= 0) return way;
   way = kNever;
@@ -170,7 +171,7 @@ float StateTables::RoughWay(int type, int from, int from_base, int to, int to_ba
     float there = NearWay(type, from, over), on = NearWay(type, over, to);
     if (there >= 0 && on >= 0) way = std::min(way, there + on);
   }
-  return way < kNever ? way : Way(type, from, to);
+  return way;
 }
 
 double StateTables::Seconds(const Link& link, const States& from, int i, const States& to, int j) {
