@@ -49,6 +49,8 @@ class Layout {
     int code = place_[static_cast<size_t>(axis)] & 15;
     return code > kMaxRank ? static_cast<Partial>(code - kMaxRank) : Partial::kNone;
   }
+  // How many axes cut the same dimension before it.
+  int position(int axis) const { return place_[static_cast<size_t>(axis)] >> 4; }
   bool replicated(int axis) const { return place_[static_cast<size_t>(axis)] == 0; }
   bool replicated() const;  // along all axes
   bool has_partial() const;

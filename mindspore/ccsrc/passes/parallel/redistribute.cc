@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "passes/parallel/fold.h"
 #include "passes/parallel/ways.h"
 
 namespace ms::parallel {
@@ -16,50 +17,11 @@ struct PathKey {
   Layout from, to;
   bool operator==(const PathKey&) const = default;
 };
-struct KeyHash {
+struct PathHash {
   size_t operator()(const PathKey& k) const {
     return HashCombine(HashCombine(k.from.Hash(), k.to.Hash()), k.tensor);
   }
 };
-
-// Axes that differ, and those that cut a dimension behind one that does: all others cut first.
-uint32_t DifferingAxes(const Mesh& mesh, const Layout& from, const Layout& to) {
-  uint32_t active = 0;
-  for (int axis = 0; axis < mesh.count(); ++axis) {
-    if (from.dim_of(axis) != to.dim_of(axis) || from.partial(axis) != to.partial(axis))
-      active |= 1u << axis;
-  }
-  for (int dim = 0; dim < from.rank(); ++dim) {
-    AxisList a = from.axes_of(dim), b = to.axes_of(dim);
-    int same = 0;
-    while (same < a.size() && same < b.size() && a[same] == b[same] && !(active >> a[same] & 1))
-      ++same;
-    for (int i = same; i < a.size(); ++i) active |= 1u << a[i];
-    for (int i = same; i < b.size(); ++i) active |= 1u << b[i];
-  }
-  return active;
-}
-
-// With few axes all may move; with more, those that differ, and free ones as long as they are few.
-uint32_t ActiveAxes(const Mesh& mesh, const Layout& from, const Layout& to) {
-  if (mesh.count() <= kFew) return (1u << mesh.count()) - 1;
-  uint32_t active = DifferingAxes(mesh, from, to);
-  int count = std::popcount(active);
-  for (int axis = mesh.count() - 1; axis >= 0 && count < kFew; --axis) {
-    if (!from.replicated(axis) || !to.replicated(axis) || mesh.size(axis) == 1) continue;
-    active |= 1u << axis;
-    ++count;
-  }
-  return active;
-}
-
-// What the active axes alone make of a layout, and the rest of it.
-Layout Only(Layout layout, const Mesh& mesh, uint32_t axes) {
-  for (int axis = 0; axis < mesh.count(); ++axis) {
-    if (!(axes >> axis & 1)) layout = layout.Free(axis);
-  }
-  return layout;
-}
 
 // The one kind of partial that there is; nothing where there are several.
 std::optional<Partial> KindOf(const Mesh& mesh, const Layout& from, const Layout& to) {
@@ -76,45 +38,49 @@ std::optional<Partial> KindOf(const Mesh& mesh, const Layout& from, const Layout
 }
 
 // For each dimension, by which products of axes it divides: as many bits as there are sets of axes.
-std::vector<uint64_t> DivisionsOf(const Shape& shape, const Mesh& mesh, uint32_t axes) {
+std::vector<uint64_t> DivisionsOf(const Shape& shape, const Mesh& mesh) {
   std::vector<uint64_t> divisions;
   for (int64_t size : shape) {
     uint64_t bits = 0;
-    for (uint32_t set = axes, number = 0; set; set = (set - 1) & axes, ++number) {
+    for (uint32_t set = 0; set < 1u << mesh.count(); ++set) {
       int64_t cuts = 1;
       for (int axis = 0; axis < mesh.count(); ++axis) {
         if (set >> axis & 1) cuts *= mesh.size(axis);
       }
-      bits |= static_cast<uint64_t>(size % cuts == 0) << number;
+      bits |= static_cast<uint64_t>(size % cuts == 0) << set;
     }
     divisions.push_back(bits);
   }
   return divisions;
 }
 
+// What ways depend on besides their ends.
+struct Ground {
+  int mesh = 0;  // number of the folded one
+  Shape shape;
+  size_t item = 0;
+  bool uneven = false;
+  Partial kind = Partial::kNone;  // of the only kind; kNone: there are several
+  bool operator==(const Ground&) const = default;
+};
+struct GroundHash {
+  size_t operator()(const Ground& g) const {
+    size_t rest = g.item * 64 + static_cast<size_t>(g.mesh) * 4096 + g.uneven * 32;
+    return HashCombine(g.shape.Hash(), rest + static_cast<size_t>(g.kind));
+  }
+};
+
 }  // namespace
 
 struct Redistributor::Tables {
-  explicit Tables(const Mesh& m) : mesh(m) {}
+  explicit Tables(const Mesh& m) : folder(m) {}
 
-  // A tensor on the grid of some axes: what the other axes have left of it.
-  struct Problem {
-    Shape shape;
-    size_t item = 0;
-    uint32_t active = 0;
-    bool uneven = false;
-    Partial kind = Partial::kSum;
-    bool operator==(const Problem&) const = default;
-  };
-  struct ProblemHash {
-    size_t operator()(const Problem& p) const {
-      size_t rest = p.item * 64 + p.active * 4096 + p.uneven * 32 + static_cast<size_t>(p.kind);
-      return HashCombine(p.shape.Hash(), rest);
-    }
-  };
+  // Tensors on the axes of a folded mesh: with few axes on a grid, with many each way by itself.
   struct Tensor {
+    const Mesh* mesh = nullptr;
     GridTensor on_grid;
     std::vector<std::unique_ptr<GridWays>> ways;  // by state; made when asked for
+    std::unordered_map<PathKey, Path, PathHash> paths;
 
     const GridWays& From(int state) {
       std::unique_ptr<GridWays>& place = ways[static_cast<size_t>(state)];
@@ -122,90 +88,101 @@ struct Redistributor::Tables {
       return *place;
     }
   };
-  struct Answer {
-    const GridWays* ways;
-    int to;
-  };
 
-  const Grid& GridOf(const Problem& p) {
-    std::vector<uint64_t> divisions = DivisionsOf(p.shape, mesh, p.active);
-    divisions.push_back(p.active * 8u + p.uneven * 4u + static_cast<uint32_t>(p.kind));
-    std::unique_ptr<Grid>& grid = grids[divisions];
-    MoveScope scope;
-    scope.active = p.active;
-    scope.uneven = p.uneven;
-    if (!grid) grid = std::make_unique<Grid>(mesh, p.shape, scope, p.kind);
-    return *grid;
+  int MeshNumber(const FoldedWay& way) {
+    std::vector<int64_t> key;
+    for (const FoldedAxis& axis : way.axes) {
+      key.push_back(axis.links);
+      key.push_back(axis.size);
+    }
+    auto [place, fresh] = numbers.try_emplace(std::move(key), static_cast<int>(meshes.size()));
+    if (fresh) meshes.push_back(std::make_unique<Mesh>(folder.MeshOf(way)));
+    return place->second;
   }
 
-  Tensor& TensorOf(const Problem& p) {
-    std::unique_ptr<Tensor>& tensor = tensors[p];
+  Tensor& TensorOf(const FoldedWay& way) {
+    Ground ground{MeshNumber(way), way.shape, way.item, way.uneven, Partial::kNone};
+    const Mesh& mesh = *meshes[static_cast<size_t>(ground.mesh)];
+    std::optional<Partial> kind = KindOf(mesh, way.from, way.to);
+    if (kind) ground.kind = *kind;
+    std::unique_ptr<Tensor>& tensor = tensors[ground];
     if (tensor) return *tensor;
     tensor = std::make_unique<Tensor>();
-    const Grid& grid = GridOf(p);
+    tensor->mesh = &mesh;
+    if (mesh.count() > kFew || !kind) return *tensor;
+    const Grid& grid = GridOf(ground);
     tensor->on_grid.grid = &grid;
     tensor->ways.resize(static_cast<size_t>(grid.size()));
     for (int i = 0; i < grid.size(); ++i)
-      tensor->on_grid.bytes.push_back(grid.state(i).LocalElements(p.shape, mesh) *
-                                      static_cast<int64_t>(p.item));
+      tensor->on_grid.bytes.push_back(grid.state(i).LocalElements(way.shape, mesh) *
+                                      static_cast<int64_t>(way.item));
     return *tensor;
   }
 
-  // Nothing where there are many axes or several kinds of partial.
-  std::optional<Answer> Ask(const Type& global, const Layout& from, const Layout& to) {
-    uint32_t active = ActiveAxes(mesh, from, to);
-    if (std::popcount(active) > kFew) return std::nullopt;
-    std::optional<Partial> kind = KindOf(mesh, from, to);
-    if (!kind) return std::nullopt;
-    Problem problem{global.shape(), ItemSize(global.dtype()), active, false, *kind};
-    problem.uneven = !from.Even(global.shape(), mesh) || !to.Even(global.shape(), mesh);
-    bool all = active + 1 == 1u << mesh.count();
-    if (!all) problem.shape = Only(from, mesh, ~active).Local(global.shape(), mesh, 0);
-    Tensor& tensor = TensorOf(problem);
-    int first = tensor.on_grid.grid->Number(all ? from : Only(from, mesh, active));
-    int last = tensor.on_grid.grid->Number(all ? to : Only(to, mesh, active));
+  const Grid& GridOf(const Ground& ground) {
+    const Mesh& mesh = *meshes[static_cast<size_t>(ground.mesh)];
+    std::vector<uint64_t> key = DivisionsOf(ground.shape, mesh);
+    key.push_back(static_cast<uint64_t>(ground.mesh) * 8 + ground.uneven * 4u +
+                  static_cast<uint32_t>(ground.kind));
+    std::unique_ptr<Grid>& grid = grids[key];
+    MoveScope scope;
+    scope.active = (1u << mesh.count()) - 1;
+    scope.uneven = ground.uneven;
+    if (!grid) grid = std::make_unique<Grid>(mesh, ground.shape, scope, ground.kind);
+    return *grid;
+  }
+
+  // A way where there are many axes or several kinds of partial.
+  const Path& Alone(Tensor* tensor, const FoldedWay& way) {
+    auto [place, fresh] = tensor->paths.try_emplace({0, way.from, way.to});
+    if (!fresh) return place->second;
+    int count = tensor->mesh->count();
+    MoveScope scope;
+    scope.active = (1u << count) - 1;
+    scope.uneven = way.uneven;
+    scope.anywhere = count <= kFew;
+    scope.blocks = count > kMany;
+    scope.from = way.from;
+    scope.to = way.to;
+    return place->second = FindWay(*tensor->mesh, way.shape, way.item, way.from, way.to, scope);
+  }
+
+  double Seconds(const Type& global, const Layout& from, const Layout& to, bool quick) {
+    FoldedWay way = folder.Fold(global, from, to);
+    if (quick && way.axes.size() > kFew) return -1;
+    Tensor& tensor = TensorOf(way);
+    const Grid* grid = tensor.on_grid.grid;
+    if (!grid) return Alone(&tensor, way).seconds;
+    int first = grid->Number(way.from), last = grid->Number(way.to);
     MS_ASSERT(first >= 0 && last >= 0);
-    return Answer{&tensor.From(first), last};
+    return tensor.From(first).Seconds(last);
   }
 
   Path Make(const Type& global, const Layout& from, const Layout& to) {
-    if (from == to) {
-      Path path;
-      path.peak_bytes =
-          from.LocalElements(global.shape(), mesh) * static_cast<int64_t>(ItemSize(global.dtype()));
-      return path;
-    }
-    if (std::optional<Answer> answer = Ask(global, from, to)) {
-      Path path = answer->ways->PathTo(mesh, answer->to);
-      Layout rest = Only(from, mesh, ~ActiveAxes(mesh, from, to));
-      for (Move& move : path.moves) move.after = rest.Under(move.after);
-      return path;
-    }
-    MoveScope scope;
-    scope.active = DifferingAxes(mesh, from, to);
-    int count = std::popcount(scope.active);
-    scope.uneven = !from.Even(global.shape(), mesh) || !to.Even(global.shape(), mesh);
-    scope.anywhere = count <= kFew;
-    scope.blocks = count > kMany;
-    scope.from = from;
-    scope.to = to;
-    return FindWay(mesh, global, from, to, scope);
+    FoldedWay way = folder.Fold(global, from, to);
+    Tensor& tensor = TensorOf(way);
+    const Grid* grid = tensor.on_grid.grid;
+    if (!grid) return folder.Unfold(way, from, Alone(&tensor, way));
+    const GridWays& ways = tensor.From(grid->Number(way.from));
+    return folder.Unfold(way, from, ways.PathTo(*tensor.mesh, grid->Number(way.to)));
   }
 
   const Path& Find(const Type& global, const Layout& from, const Layout& to) {
     std::pair shape(ItemSize(global.dtype()), global.shape().ToInts());
-    auto next = static_cast<uint32_t>(numbers.size());
-    PathKey key{numbers.try_emplace(shape, next).first->second, from, to};
+    auto next = static_cast<uint32_t>(shapes.size());
+    PathKey key{shapes.try_emplace(shape, next).first->second, from, to};
     auto found = paths.find(key);
     if (found != paths.end()) return found->second;
     return paths.emplace(key, Make(global, from, to)).first->second;
   }
 
-  const Mesh& mesh;
+  Folder folder;
+  std::map<std::vector<int64_t>, int> numbers;  // of folded meshes
+  std::vector<std::unique_ptr<Mesh>> meshes;
   std::map<std::vector<uint64_t>, std::unique_ptr<Grid>> grids;
-  std::unordered_map<Problem, std::unique_ptr<Tensor>, ProblemHash> tensors;
-  std::map<std::pair<size_t, Ints>, uint32_t> numbers;
-  std::unordered_map<PathKey, Path, KeyHash> paths;
+  std::unordered_map<Ground, std::unique_ptr<Tensor>, GroundHash> tensors;
+  std::map<std::pair<size_t, Ints>, uint32_t> shapes;
+  std::unordered_map<PathKey, Path, PathHash> paths;
 };
 
 Redistributor::Redistributor(const Mesh& mesh)
@@ -217,9 +194,11 @@ const Path& Redistributor::Find(const Type& global, const Layout& from, const La
 }
 
 double Redistributor::Seconds(const Type& global, const Layout& from, const Layout& to) {
-  if (from == to) return 0;
-  if (auto answer = tables_->Ask(global, from, to)) return answer->ways->Seconds(answer->to);
-  return tables_->Find(global, from, to).seconds;
+  return from == to ? 0 : tables_->Seconds(global, from, to, false);
+}
+
+double Redistributor::QuickSeconds(const Type& global, const Layout& from, const Layout& to) {
+  return from == to ? 0 : tables_->Seconds(global, from, to, true);
 }
 
 }  // namespace ms::parallel

@@ -47,6 +47,8 @@ class Redistributor {
   const Path& Find(const Type& global, const Layout& from, const Layout& to);
   // Its time alone, without making the path: what a search asks.
   double Seconds(const Type& global, const Layout& from, const Layout& to);
+  // The same where it is quickly found: negative where many axes go different ways.
+  double QuickSeconds(const Type& global, const Layout& from, const Layout& to);
   const Mesh& mesh() const { return mesh_; }
 
  private:

@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+
+#include "passes/parallel/neighbours.h"
 
 namespace ms::parallel {
 namespace {
 
-constexpr int kRounds = 6;       // over all axes, one by one
-constexpr int kPairRounds = 3;   // over all pairs of axes
-constexpr size_t kAllPairs = 4;  // of more axes only neighbours are chosen together
-// Of still more axes neither: layouts become too many to find the ways between them in seconds.
-constexpr size_t kMostInPairs = 5;
+constexpr int kRounds = 6;        // over all axes, one by one
+constexpr int kPolishings = 12;   // at most
+constexpr size_t kMostTies = 4;   // ways to tie axes that are tried; of many axes, one
+constexpr size_t kMany = 6;       // of more axes single ones are changed alone
+constexpr size_t kPlans = 8;      // whose choices are looked at together
 constexpr int kPrices = 14;       // of memory that are tried
 constexpr double kBetter = 1e-6;  // relative
 // Seconds that stand for an axis along which all devices compute the same, and for one that cuts
@@ -114,13 +117,17 @@ int Search::Own(const Variable& variable, const States& states, const Goal& goal
 
 Solution Search::SolveAlong(const Goal& goal, uint32_t axes, std::vector<Choice>* choices,
                             const std::vector<uint32_t>& tied) {
-  CostModel model;
   std::vector<const States*> states;
-  for (size_t v = 0; v < problem_.variables.size(); ++v) {
-    const Variable& variable = problem_.variables[v];
-    states.push_back(&tables_.Of(*variable.kind, (*choices)[v], axes, tied));
-    model.own.push_back(Own(variable, *states.back(), goal));
-  }
+  for (size_t v = 0; v < problem_.variables.size(); ++v)
+    states.push_back(&tables_.Of(*problem_.variables[v].kind, (*choices)[v], axes, tied));
+  return SolveOver(goal, states, choices);
+}
+
+Solution Search::SolveOver(const Goal& goal, const std::vector<const States*>& states,
+                           std::vector<Choice>* choices) {
+  CostModel model;
+  for (size_t v = 0; v < problem_.variables.size(); ++v)
+    model.own.push_back(Own(problem_.variables[v], *states[v], goal));
   for (Link link : problem_.links) {
     link.back &= !goal.follow;
     const States &from = *states[static_cast<size_t>(link.from)],
@@ -166,65 +173,106 @@ void Search::Improve(const Goal& goal, const std::vector<uint32_t>& masks, int r
   }
 }
 
-// Ways to tie the axes to as few as are chosen together: in a row of equal parts, and where links
-// of one kind end.
+// Ways to tie the axes to as few as are chosen together: the row of axes in parts, those with more
+// of equal links together first. Ways that differ in the order of equal links alone are one.
 std::vector<std::vector<uint32_t>> Search::Ties() const {
-  auto few = static_cast<size_t>(options_.together);
-  std::vector<std::vector<uint32_t>> ties;
-  std::vector<uint32_t> even(few, 0);
-  for (size_t i = 0; i < axes_.size(); ++i) even[i * few / axes_.size()] |= 1u << axes_[i];
-  ties.push_back(even);
-  std::vector<uint32_t> links;
-  for (size_t i = 0; i < axes_.size(); ++i) {
-    const MeshAxis& axis = options_.mesh.axes[static_cast<size_t>(axes_[i])];
-    const MeshAxis* before = i ? &options_.mesh.axes[static_cast<size_t>(axes_[i - 1])] : nullptr;
-    if (!before || axis.alpha != before->alpha || axis.beta != before->beta) links.push_back(0);
-    links.back() |= 1u << axes_[i];
+  std::vector<int> links;
+  for (int axis : axes_) {
+    const MeshAxis& a = options_.mesh.axes[static_cast<size_t>(axis)];
+    auto same = std::find_if(axes_.begin(), axes_.end(), [&](int other) {
+      const MeshAxis& b = options_.mesh.axes[static_cast<size_t>(other)];
+      return a.alpha == b.alpha && a.beta == b.beta && a.size == b.size;
+    });
+    links.push_back(static_cast<int>(same - axes_.begin()));
   }
-  if (links.size() <= few && links.size() > 1 && links != even) ties.push_back(links);
+  // By (parts with several kinds of links, the largest part), the kinds in each part.
+  std::map<std::tuple<size_t, size_t, std::vector<std::vector<int>>>, std::vector<uint32_t>> ways;
+  size_t n = axes_.size();
+  for (size_t first = 1; first < n; ++first) {
+    for (size_t second = first + 1; second < n; ++second) {
+      std::vector<std::vector<int>> kinds;
+      std::vector<uint32_t> way;
+      size_t mixed = 0, largest = 0, ends[] = {0, first, second, n};
+      for (size_t part = 0; part < 3; ++part) {
+        kinds.emplace_back(links.begin() + static_cast<long>(ends[part]),
+                           links.begin() + static_cast<long>(ends[part + 1]));
+        mixed += kinds.back().front() != kinds.back().back();
+        largest = std::max(largest, kinds.back().size());
+        uint32_t mask = 0;
+        for (size_t i = ends[part]; i < ends[part + 1]; ++i) mask |= 1u << axes_[i];
+        way.push_back(mask);
+      }
+      std::sort(kinds.begin(), kinds.end());
+      ways.try_emplace({mixed, largest, std::move(kinds)}, std::move(way));
+    }
+  }
+  std::vector<std::vector<uint32_t>> ties;
+  for (auto& [key, way] : ways) {
+    if (ties.size() < (n > kMany ? 1 : kMostTies)) ties.push_back(std::move(way));
+  }
   return ties;
 }
 
-std::vector<uint32_t> Search::Pairs() const {
-  std::vector<uint32_t> pairs;
-  for (size_t i = 0; i < axes_.size(); ++i) {
-    for (size_t j = i + 1; j < axes_.size(); ++j) {
-      if (axes_.size() <= kAllPairs || j == i + 1) pairs.push_back(1u << axes_[i] | 1u << axes_[j]);
-    }
-  }
-  return pairs;
-}
-
-Choices Search::AxisByAxis(const Goal& goal) {
+void Search::AddPlans(const Goal& goal, std::vector<Found>* found) {
   std::vector<uint32_t> quickest_first, slowest_first;
   for (int axis : axes_) slowest_first.push_back(1u << axis);
   quickest_first.assign(slowest_first.rbegin(), slowest_first.rend());
-  Found best{Start(), 0};
-  Improve(goal, quickest_first, kRounds, &best);
-  auto keep = [&](Found found) {
-    if (found.cost < best.cost) best = std::move(found);
+  auto add = [&](std::vector<Choice> start, const std::vector<uint32_t>& order) {
+    found->push_back({std::move(start), 0});
+    Improve(goal, order, kRounds, &found->back());
   };
-  if (!goal.follow) {
-    Found slow{Start(), 0}, batch{Start(), 0};
-    Improve(goal, slowest_first, kRounds, &slow);
-    keep(std::move(slow));
-    own_.clear();
-    for (uint32_t axis : quickest_first) SolveAlong({0, true}, axis, &batch.choices);
-    own_.clear();
-    Improve(goal, quickest_first, kRounds, &batch);
-    keep(std::move(batch));
-    bool many =
-        axes_.size() > static_cast<size_t>(options_.together) && axes_.size() <= kMostInPairs;
-    for (const auto& tied : many ? Ties() : std::vector<std::vector<uint32_t>>{}) {
-      Found found{Start(), 0};
-      uint32_t all = 0;
-      for (uint32_t mask : tied) all |= mask;
-      found.cost = SolveAlong(goal, all, &found.choices, tied).cost;
-      Improve(goal, quickest_first, kRounds, &found);
-      keep(std::move(found));
+  add(Start(), quickest_first);
+  if (goal.follow) return;
+  for (const auto& choices : known_) add(choices, quickest_first);
+  if (!known_.empty()) return;
+  add(Start(), slowest_first);
+  std::vector<Choice> batch = Start();
+  own_.clear();
+  for (uint32_t axis : quickest_first) SolveAlong({0, true}, axis, &batch);
+  own_.clear();
+  add(std::move(batch), quickest_first);
+  bool many = axes_.size() > static_cast<size_t>(options_.together);
+  for (const auto& tied : many ? Ties() : std::vector<std::vector<uint32_t>>{}) {
+    std::vector<Choice> choices = Start();
+    uint32_t all = 0;
+    for (uint32_t mask : tied) all |= mask;
+    SolveAlong(goal, all, &choices, tied);
+    add(std::move(choices), quickest_first);
+  }
+}
+
+// The best of all that some plans choose, and that is a few steps from the best of them.
+void Search::Polish(const Goal& goal, std::vector<Found> found, Found* best) {
+  found.resize(std::min(found.size(), kPlans));
+  bool pairs = false;
+  for (int round = 0; round < kPolishings; ++round) {
+    std::vector<const States*> states;
+    for (size_t v = 0; v < problem_.variables.size(); ++v) {
+      const Kind& kind = *problem_.variables[v].kind;
+      std::vector<Choice> choices = Neighbours(kind, best->choices[v], axes_, pairs);
+      for (const Found& plan : found) choices.push_back(plan.choices[v]);
+      states.push_back(&tables_.Among(kind, best->choices[v], std::move(choices)));
     }
-    if (axes_.size() > 2 && axes_.size() <= kMostInPairs)
-      Improve(goal, Pairs(), kPairRounds, &best);
+    Found next{best->choices, 0};
+    SolveOver(goal, states, &next.choices);
+    Choices measured = Measured(next.choices);  // far ways were taken for longer than they are
+    next.cost = measured.seconds + goal.price * measured.bytes;
+    bool better = next.cost < best->cost * (1 - kBetter);
+    if (better) *best = std::move(next);
+    if (!better && (pairs || axes_.size() > kMany)) return;
+    pairs |= !better;
+  }
+}
+
+Choices Search::AxisByAxis(const Goal& goal) {
+  std::vector<Found> found;
+  AddPlans(goal, &found);
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Found& a, const Found& b) { return a.cost < b.cost; });
+  Found best = found[0];
+  if (!goal.follow) {
+    Polish(goal, std::move(found), &best);
+    known_.push_back(best.choices);
   }
   Choices result = Measured(std::move(best.choices));
   result.bound = Least();

@@ -1,7 +1,8 @@
 // The search: chooses for every variable of a problem, so that a step takes the least time. Few
-// axes are chosen all together, which is exact; many one after the other, each seeing what the
-// others have chosen, from several starts, until nothing changes; then each two of them together.
-// Among the starts are those in which many axes are tied to few, which are chosen together.
+// axes are chosen all together, which is exact. Of many, several plans are made: one axis after the
+// other, each seeing what the others have chosen, from several starts until nothing changes; and
+// with axes tied to few, which are chosen together. Then for every variable at once the best is
+// found among what these plans choose for it and what is a few steps from the best of them.
 #pragma once
 
 #include "passes/parallel/states.h"
@@ -38,8 +39,11 @@ class Search {
     double cost = 0;
   };
   void Improve(const Goal& goal, const std::vector<uint32_t>& masks, int rounds, Found* found);
+  void AddPlans(const Goal& goal, std::vector<Found>* found);
+  void Polish(const Goal& goal, std::vector<Found> found, Found* best);
   std::vector<std::vector<uint32_t>> Ties() const;
-  std::vector<uint32_t> Pairs() const;
+  Solution SolveOver(const Goal& goal, const std::vector<const States*>& states,
+                     std::vector<Choice>* choices);
   Solution SolveAlong(const Goal& goal, uint32_t axes, std::vector<Choice>* choices,
                       const std::vector<uint32_t>& tied = {});
   int Own(const Variable& variable, const States& states, const Goal& goal);
@@ -52,8 +56,9 @@ class Search {
   const PlanOptions& options_;
   StateTables tables_;
   TablePool pool_;
-  std::unordered_map<int, int> own_;  // vectors by states, for the goal in use
-  std::vector<int> axes_;             // of more than one device
+  std::unordered_map<int, int> own_;        // vectors by states, for the goal in use
+  std::vector<int> axes_;                   // of more than one device
+  std::vector<std::vector<Choice>> known_;  // plans that other goals had
 };
 
 }  // namespace ms::parallel

@@ -6,6 +6,8 @@
 namespace ms::parallel {
 namespace {
 
+constexpr float kNotAsked = -1, kFar = -2;
+
 bool MayBecome(const Layout& from, const Layout& to, const Mesh& mesh) {
   for (int axis = 0; axis < mesh.count(); ++axis) {
     if (to.partial(axis) != Partial::kNone && to.partial(axis) != from.partial(axis)) return false;
@@ -19,6 +21,9 @@ size_t StateTables::KeyHash::operator()(const StatesKey& k) const {
   size_t hash = static_cast<size_t>(k.kind) * 4096 + k.axes;
   for (int8_t c : k.base) hash = HashCombine(hash, static_cast<uint8_t>(c));
   for (uint32_t mask : k.tied) hash = HashCombine(hash, mask);
+  for (const Choice& choice : k.among) {
+    for (int8_t c : choice) hash = HashCombine(hash, static_cast<uint8_t>(c));
+  }
   return hash;
 }
 size_t StateTables::KeyHash::operator()(const TableKey& k) const {
@@ -101,7 +106,7 @@ const States& StateTables::Of(const Kind& kind, const Choice& base, uint32_t axe
   for (int axis = 0; axis < mesh_.count(); ++axis) {
     if (axes >> axis & 1) first[static_cast<size_t>(axis)] = kAlike;
   }
-  std::unique_ptr<States>& states = states_[{kind.id, axes, first, tied}];
+  std::unique_ptr<States>& states = states_[{kind.id, axes, first, tied, {}}];
   if (states) return *states;
   states = std::make_unique<States>();
   states->id = made_++;
@@ -114,6 +119,22 @@ const States& StateTables::Of(const Kind& kind, const Choice& base, uint32_t axe
     for (const Choice& c : ChoicesOf(kind, first, axes, {})) Add(kind, c, states.get());
   }
   MS_ASSERT(states->size() > 0);
+  return *states;
+}
+
+const States& StateTables::Among(const Kind& kind, const Choice& base,
+                                 std::vector<Choice> choices) {
+  if (kind.fixed()) return Of(kind, *kind.fixed(), 0);
+  std::sort(choices.begin(), choices.end());
+  choices.erase(std::unique(choices.begin(), choices.end()), choices.end());
+  std::unique_ptr<States>& states = states_[{kind.id, 0, base, {}, choices}];
+  if (states) return *states;
+  states = std::make_unique<States>();
+  states->id = made_++;
+  for (const Choice& c : choices) {
+    if (Add(kind, c, states.get()) && c == base) states->base = states->size() - 1;
+  }
+  MS_ASSERT(states->base >= 0);
   return *states;
 }
 
@@ -130,6 +151,29 @@ float StateTables::Way(int type, int from, int to) {
   return known;
 }
 
+float StateTables::NearWay(int type, int from, int to) {
+  if (from == to) return 0;
+  float& known = ways_[static_cast<size_t>(type)].at(from, to);
+  if (known != kNotAsked) return known;
+  const Layout &a = layouts_[from], &b = layouts_[to];
+  if (!MayBecome(a, b, mesh_)) return known = kNever;
+  double near = redistributor_.QuickSeconds(problem_.types[static_cast<size_t>(type)], a, b);
+  return known = near < 0 ? kFar : static_cast<float>(near);
+}
+
+// No less than the way takes; never where no base is near, unless it is the way between the bases.
+float StateTables::RoughWay(int type, int from, int from_base, int to, int to_base) {
+  if (from == from_base && to == to_base) return Way(type, from, to);
+  float way = NearWay(type, from, to);
+  if (way >= 0) return way;
+  way = kNever;
+  for (int over : {from_base, to_base}) {
+    float there = NearWay(type, from, over), on = NearWay(type, over, to);
+    if (there >= 0 && on >= 0) way = std::min(way, there + on);
+  }
+  return way;
+}
+
 double StateTables::Seconds(const Link& link, const States& from, int i, const States& to, int j) {
   const States::Numbers& a =
       from.outputs[static_cast<size_t>(link.from_end)][static_cast<size_t>(i)];
@@ -138,16 +182,33 @@ double StateTables::Seconds(const Link& link, const States& from, int i, const S
   return link.times * (link.back ? there + Way(link.type, b.gradient, a.gradient) : there);
 }
 
+float StateTables::RoughSeconds(const Link& link, const States& from, int i, const States& to,
+                                int j) {
+  const auto& ends = from.outputs[static_cast<size_t>(link.from_end)];
+  const auto& starts = to.inputs[static_cast<size_t>(link.to_end)];
+  const States::Numbers &a = ends[static_cast<size_t>(i)], &b = starts[static_cast<size_t>(j)];
+  const States::Numbers &a0 = ends[static_cast<size_t>(std::max(0, from.base))],
+                        &b0 = starts[static_cast<size_t>(std::max(0, to.base))];
+  float there = RoughWay(link.type, a.layout, a0.layout, b.layout, b0.layout);
+  if (!link.back || there >= kNever) return link.times * there;
+  return link.times *
+         (there + RoughWay(link.type, b.gradient, b0.gradient, a.gradient, a0.gradient));
+}
+
 int StateTables::Table(const Link& link, const States& from, const States& to, TablePool* pool) {
   if (pool != pool_) tables_.clear(), pool_ = pool;
   TableKey key{link.type, from.id, link.from_end, to.id, link.to_end, link.back, link.times};
   auto [place, fresh] = tables_.try_emplace(key, 0);
   if (!fresh) return place->second;
+  bool rough = from.base >= 0 || to.base >= 0;
   std::vector<float> table;
   table.reserve(static_cast<size_t>(from.size()) * static_cast<size_t>(to.size()));
   for (int i = 0; i < from.size(); ++i) {
-    for (int j = 0; j < to.size(); ++j)
-      table.push_back(std::min(kNever, static_cast<float>(Seconds(link, from, i, to, j))));
+    for (int j = 0; j < to.size(); ++j) {
+      float seconds = rough ? RoughSeconds(link, from, i, to, j)
+                            : static_cast<float>(Seconds(link, from, i, to, j));
+      table.push_back(std::min(kNever, seconds));
+    }
   }
   return place->second = pool->Add(from.size(), to.size(), std::move(table));
 }

@@ -12,6 +12,7 @@ namespace ms::parallel {
 
 struct States {
   int id = 0;
+  int base = -1;  // the state around which the others are, where there is one
   std::vector<Choice> choices;
   std::vector<float> seconds;
   std::vector<float> bytes;
@@ -25,7 +26,8 @@ struct States {
   int size() const { return static_cast<int>(choices.size()); }
 };
 
-// Seconds between layouts of one type, by their numbers: -1 where nobody has asked yet. The layouts
+// Seconds between layouts of one type, by their numbers: -1 where nobody has asked yet, -2 where it
+// is not quickly found. The layouts
 // that the type is met in are few of all there are: the first get places in a square.
 class WayTable {
  public:
@@ -67,7 +69,10 @@ class StateTables {
   // The axes of each mask of `tied` go the same way, where the kind can do that along all of them.
   const States& Of(const Kind& kind, const Choice& base, uint32_t axes,
                    const std::vector<uint32_t>& tied);
+  // Some choices of the kind, those that go together: the base does, which the others are around.
+  const States& Among(const Kind& kind, const Choice& base, std::vector<Choice> choices);
   // Seconds of a link between each two states, as a table of the pool.
+  // Where many axes go different ways it may be that of a detour over the base of one of them.
   int Table(const Link& link, const States& from, const States& to, TablePool* pool);
   double Seconds(const Link& link, const States& from, int i, const States& to, int j);
   Redistributor& redistributor() { return redistributor_; }
@@ -78,6 +83,7 @@ class StateTables {
     uint32_t axes;
     Choice base;
     std::vector<uint32_t> tied;
+    std::vector<Choice> among;  // instead of all this
     bool operator==(const StatesKey&) const = default;
   };
   struct TableKey {
@@ -95,6 +101,9 @@ class StateTables {
   std::vector<Choice> ChoicesOf(const Kind& kind, const Choice& first, uint32_t axes,
                                 const std::vector<uint32_t>& tied) const;
   float Way(int type, int from, int to);
+  float NearWay(int type, int from, int to);
+  float RoughWay(int type, int from, int from_base, int to, int to_base);
+  float RoughSeconds(const Link& link, const States& from, int i, const States& to, int j);
 
   const Problem& problem_;
   Mesh mesh_;

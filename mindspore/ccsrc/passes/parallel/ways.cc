@@ -8,11 +8,9 @@ namespace {
 
 class Ways {
  public:
-  Ways(const Mesh& mesh, const Type& global, const Layout& from, const MoveScope& scope)
-      : mesh_(mesh),
-        shape_(global.shape()),
-        item_(static_cast<int64_t>(ItemSize(global.dtype()))),
-        scope_(scope) {
+  Ways(const Mesh& mesh, const Shape& shape, size_t item, const Layout& from,
+       const MoveScope& scope)
+      : mesh_(mesh), shape_(shape), item_(static_cast<int64_t>(item)), scope_(scope) {
     states_.reserve(64);
     Reach(from, 0, Bytes(from), -1, {});
   }
@@ -106,9 +104,9 @@ class Ways {
 
 }  // namespace
 
-Path FindWay(const Mesh& mesh, const Type& global, const Layout& from, const Layout& to,
-             const MoveScope& scope) {
-  Ways ways(mesh, global, from, scope);
+Path FindWay(const Mesh& mesh, const Shape& shape, size_t item, const Layout& from,
+             const Layout& to, const MoveScope& scope) {
+  Ways ways(mesh, shape, item, from, scope);
   int state = ways.Settle(to);
   MS_ASSERT(state >= 0);
   return ways.PathTo(state);

@@ -68,8 +68,8 @@ class GridWays {
   std::vector<int> before_;
 };
 
-// The same where there are many axes: one question.
-Path FindWay(const Mesh& mesh, const Type& global, const Layout& from, const Layout& to,
-             const MoveScope& scope);
+// The same where there are many axes: one question, of a tensor whose elements have `item` bytes.
+Path FindWay(const Mesh& mesh, const Shape& shape, size_t item, const Layout& from,
+             const Layout& to, const MoveScope& scope);
 
 }  // namespace ms::parallel

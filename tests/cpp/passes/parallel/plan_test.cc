@@ -244,61 +244,6 @@ TEST(Plan, AxisByAxisIsNearTheLeast) {
   EXPECT_GE(near.seconds, exact.seconds * (1 - 1e-5));
 }
 
-// Dense layers of random widths, some of them beside each other.
-std::unique_ptr<Module> RandomLayers(std::mt19937& random) {
-  Network n;
-  auto size = [&] { return int64_t{128} << random() % 5; };
-  int64_t rows = size(), width = size();
-  std::string x = n.Data("x", fmt::format("Float32[{}, {}]", rows, width));
-  int weights = 0;
-  auto dense = [&](const std::string& from, int64_t wide) {
-    std::string w =
-        n.Parameter(fmt::format("w{}", weights++), fmt::format("Float32[{}, {}]", width, wide));
-    return n.Op("Tanh({})", n.Op("MatMul({}, {})", from, w));
-  };
-  for (int layer = 0; layer < 2; ++layer) {
-    int64_t next = size();
-    std::string y = dense(x, next);
-    if (random() % 2) y = n.Op("Add({}, {})", y, dense(x, next));
-    x = y, width = next;
-  }
-  return n.Step(n.Op("ReduceMean({}, axis=[], keep_dims=false)", x));
-}
-
-// How far plans of so many axes are from the exact ones, at most.
-double LargestGap(int axes, int networks, Mode mode) {
-  std::mt19937 random(7);
-  double largest = 0, sum = 0;
-  for (int i = 0; i < networks; ++i) {
-    auto module = RandomLayers(random);
-    Mesh mesh = MeshOf(std::vector<int64_t>(static_cast<size_t>(axes), 2));
-    if (i % 2) {  // hosts, and devices within
-      for (int a = 0; a < axes / 2; ++a)
-        mesh.axes[static_cast<size_t>(a)] = {fmt::format("h{}", a), 2, 2e-5, 1e-9};
-    }
-    PlanOptions options = OptionsFor(*module, mesh);
-    options.device = {1e13, 5e11, 5e-6, 0};
-    options.mode = mode;
-    double near = MakePlan(*module, options).seconds;
-    options.mode = Mode::kSearch;
-    options.together = axes;
-    double exact = MakePlan(*module, options).seconds, gap = near / exact - 1;
-    EXPECT_GE(gap, -1e-5);
-    largest = std::max(largest, gap);
-    sum += gap;
-  }
-  fmt::print("{} axes: plans are at most {:.2f} % above the exact ones, {:.2f} % in the middle\n",
-             axes, 100 * largest, 100 * sum / networks);
-  return largest;
-}
-
-TEST(Plan, ManyAxesAreNearTheLeast) {
-  EXPECT_LE(LargestGap(4, 3, Mode::kSearch), 0.01);
-  EXPECT_LE(LargestGap(4, 1, Mode::kRecursive), 0.01);
-}
-TEST(Plan, DISABLED_FiveAxesAreNearTheLeast) { EXPECT_LE(LargestGap(5, 4, Mode::kSearch), 0.01); }
-TEST(Plan, DISABLED_FourAxesOfMany) { EXPECT_LE(LargestGap(4, 40, Mode::kSearch), 0.01); }
-
 TEST(Plan, MemoryHasAPrice) {
   Sizes sizes;
   sizes.batch = 64;

@@ -123,6 +123,35 @@ TEST(Redistribute, ManyAxes) {
   }
 }
 
+// Of several speeds, some of which go the same way and so as one.
+TEST(Redistribute, AxesThatGoTogether) {
+  Mesh mesh = MeshOf({2, 2, 2, 2, 2, 3});
+  mesh.axes[1].beta = mesh.axes[0].beta = 1e-8;
+  Redistributor redistributor(mesh);
+  Shape shape{8, 96, 8};
+  Piece1 whole = Counted(shape);
+  std::mt19937 random(6);
+  for (int i = 0; i < 80; ++i) {
+    Layout ends[2] = {Layout::Replicated(3), Layout::Replicated(3)};
+    for (Layout& end : ends) {
+      int place = 0;
+      for (int axis = 0; axis < 6; ++axis) {
+        if (axis == 0 || random() % 2) place = static_cast<int>(random() % 4);
+        bool fits = place < 3 && shape[place] % (end.Cuts(place, mesh) * mesh.size(axis)) == 0;
+        if (fits) end = end.Cut(place, axis);
+        if (place == 3 && &end == ends) end = end.With(axis, Partial::kSum);
+      }
+    }
+    Ranks ranks(mesh, whole, ends[0], static_cast<unsigned>(i));
+    Type type(DType::kInt32, shape);
+    const Path& path = redistributor.Find(type, ends[0], ends[1]);
+    for (const Move& move : path.moves) ranks.Apply(move);
+    ASSERT_TRUE(ranks.Right(ends[1])) << ends[0].ToString(mesh) << " to " << ends[1].ToString(mesh);
+    double seconds = redistributor.Seconds(type, ends[0], ends[1]);
+    ASSERT_NEAR(seconds, path.seconds, 1e-6 * path.seconds + 1e-12);
+  }
+}
+
 std::string Words(const Mesh& mesh, const Path& path) {
   std::string text;
   for (const Move& move : path.moves) {
@@ -131,6 +160,17 @@ std::string Words(const Mesh& mesh, const Path& path) {
     text += ")";
   }
   return text;
+}
+
+TEST(Redistribute, FreeAxesHelpSlowOnesTogether) {
+  Mesh mesh = MeshOf({2, 2, 2, 2, 2, 2});
+  for (size_t a = 0; a < 3; ++a) mesh.axes[a].beta = 2e-8;
+  Redistributor redistributor(mesh);
+  Layout pending = Layout::Replicated(1);
+  for (int a = 0; a < 3; ++a) pending = pending.With(a, Partial::kSum);
+  Type type(DType::kFloat32, {int64_t{1} << 24});
+  EXPECT_EQ(Words(mesh, redistributor.Find(type, pending, Layout::Replicated(1))),
+            "slice(def) all-reduce(abc) all-gather(def)");
 }
 
 TEST(Redistribute, AllReduceAcrossHostsIsHierarchical) {
