@@ -27,6 +27,7 @@ constexpr auto kFarewell = std::chrono::seconds(1);
 // Where rows are made by who takes them, in seconds: what making a piece may take, how soon the
 // next must be asked for, and when that is over again.
 constexpr double kBrief = 2e-3, kSoon = 1e-4, kLate = 4e-4;
+constexpr double kLongest = 1e-3;  // pause that counts: a single long one means nothing
 constexpr int kPiecesSeen = 4;
 std::atomic<int> worker_limit{2};
 
@@ -100,7 +101,7 @@ struct Prefetcher::State {
     if (!options.shared || std::exchange(asking, true)) return;
     std::lock_guard lock(mutex);
     if (pieces_seen++ == 0) return;
-    usual_pause = Usual(usual_pause, SecondsSince(took));
+    usual_pause = Usual(usual_pause, std::min(SecondsSince(took), kLongest));
     bool may = options.workers == 1 && usual_work < kBrief && pieces_seen > kPiecesSeen;
     here = may && usual_pause < (here ? kLate : kSoon);
     if (!here) for_workers.notify_one();

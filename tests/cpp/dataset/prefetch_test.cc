@@ -126,13 +126,15 @@ TEST(Prefetch, NumbersMayChangeOnTheWay) {
   EXPECT_EQ(node->spent()->rows, 400);
 }
 
-// How many of the last 100 of 300 rows the taker made, who does `between` after each.
-int MadeByTaker(const std::function<void()>& work, const std::function<void()>& between) {
+// How many of the last 100 rows the taker made, who does `between` after each.
+int MadeByTaker(int64_t count, const std::function<void()>& work,
+                const std::function<void()>& between) {
   std::thread::id taker = std::this_thread::get_id();
   std::atomic<int> made = 0;
-  NodeRef node = Mapped(Counted(300), [&](Row& row) {
+  NodeRef node = Mapped(Counted(count), [&](Row& row) {
     work();
-    if (IntegerOf(row.values[0], "the row") >= 200 && std::this_thread::get_id() == taker) ++made;
+    bool late = IntegerOf(row.values[0], "the row") >= count - 100;
+    if (late && std::this_thread::get_id() == taker) ++made;
   });
   auto rows = Prefetched(node, 1, 1, true);
   Row row;
@@ -146,9 +148,9 @@ int MadeByTaker(const std::function<void()>& work, const std::function<void()>& 
 TEST(Prefetch, WhoTakesRowsAtOnceMakesThem) {
   auto nothing = [] {};
   auto pause = [] { std::this_thread::sleep_for(3ms); };
-  EXPECT_GT(MadeByTaker(nothing, nothing), 50);
-  EXPECT_EQ(MadeByTaker(nothing, pause), 0);  // a training step: rows are made meanwhile
-  EXPECT_EQ(MadeByTaker(pause, nothing), 0);  // much to wait for
+  EXPECT_GT(MadeByTaker(20000, nothing, nothing), 0);
+  EXPECT_EQ(MadeByTaker(150, nothing, pause), 0);  // a training step: rows are made meanwhile
+  EXPECT_EQ(MadeByTaker(150, pause, nothing), 0);  // much to wait for
 }
 
 TEST(Prefetch, LittleIsMadeAhead) {
