@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import decimal
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -126,3 +128,88 @@ def test_who_asks_which_row_it_is_gets_an_answer():
     assert first.shape == again.shape == (7, 2, 2, 3)
     drawn = Source(lambda i: np.random.rand())
     assert not LoadCall(drawn, ["x", "i"], None).plain
+
+
+class Watched:
+    """A quick source that notes which thread asks, and fails where it is told."""
+
+    def __init__(self, count, failing=(), error=ValueError):
+        self.count, self.failing, self.error = count, set(failing), error
+        self.threads = []
+
+    def __len__(self):
+        return self.count
+
+    def __getitem__(self, index):
+        self.threads.append(threading.get_ident())
+        if index in self.failing:
+            self.failing.discard(index)
+            raise self.error(f"row {index}")
+        return (index,)
+
+
+@pytest.fixture
+def all_plain(monkeypatch):
+    """Sources are plain, whatever they do."""
+    for name in ("may_draw", "asks_row"):
+        monkeypatch.setattr(f"mindspore.dataset.engine.calls.{name}", lambda _: False)
+
+
+def batches(source):
+    data = ds.GeneratorDataset(source, ["x"], shuffle=False).batch(4)
+    return data, data.create_tuple_iterator(output_numpy=True)
+
+
+def test_quick_rows_are_made_by_who_takes_them_and_others_beside(all_plain):
+    source, here = Watched(40000), threading.get_ident()
+    _, iterator = batches(source)
+    seen = [next(iterator)[0] for _ in range(8000)]
+    assert here in source.threads[-100:]
+    for _ in range(60):
+        time.sleep(0.002)  # a training step
+        seen.append(next(iterator)[0])
+    asked = len(source.threads)
+    time.sleep(0.002)
+    seen.append(next(iterator)[0])
+    assert here not in source.threads[asked - 80 :]
+    seen += [row[0] for row in iterator]
+    np.testing.assert_array_equal(np.concatenate(seen), np.arange(40000))
+
+
+@pytest.mark.parametrize(
+    ("error", "seen"), [(ValueError, RuntimeError), (KeyboardInterrupt, KeyboardInterrupt)]
+)
+def test_a_row_fails_where_it_is_made(error, seen, all_plain):
+    source = Watched(20000, [15001], error)
+    data, iterator = batches(source)
+    with pytest.raises(seen, match="row 15001"):
+        for given, (row,) in enumerate(iterator):
+            assert row[0] == 4 * given
+    assert given == 15000 // 4 - 1
+    state = data.state()
+    assert len(list(iterator)) == 5000  # the next epoch
+    again, _ = batches(source)
+    again.restore(state)
+    rest = again.create_tuple_iterator(num_epochs=1, output_numpy=True)
+    assert next(rest)[0].tolist() == [15000, 15001, 15002, 15003]
+
+
+def test_another_thread_stops_who_makes_rows(all_plain):
+    source, entered = Watched(10**9), threading.Event()
+    _, iterator = batches(source)
+    said = []
+
+    def take():
+        try:
+            for step, _ in enumerate(iterator):
+                if step == 2000:
+                    entered.set()
+        except RuntimeError as error:
+            said.append(str(error))
+
+    thread = threading.Thread(target=take)
+    thread.start()
+    assert entered.wait(30)
+    iterator.stop()
+    thread.join(10)
+    assert not thread.is_alive() and "was stopped" in said[0]

@@ -134,6 +134,9 @@ class Batch : public Node {
     return *rows % options_->size != 0 && !options_->drop_remainder ? batches + 1 : batches;
   }
   bool Coarse() const override { return true; }
+  bool Interpreted() const override {
+    return !options_->function && !options_->size_of && Node::Interpreted();
+  }
   const Spent* spent() const override { return options_->spent.get(); }
 
  private:
@@ -240,6 +243,7 @@ class BucketBatch : public Node {
   }
   std::optional<int64_t> Size() const override { return std::nullopt; }
   bool Coarse() const override { return true; }
+  bool Interpreted() const override { return false; }
 
  private:
   std::shared_ptr<const BucketOptions> options_;

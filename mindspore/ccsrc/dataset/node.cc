@@ -65,6 +65,12 @@ bool Node::Parallel() const {
                      [](const NodeRef& child) { return child->Parallel(); });
 }
 
+bool Node::Interpreted() const {
+  return !children_.empty() &&
+         std::all_of(children_.begin(), children_.end(),
+                     [](const NodeRef& child) { return child->Interpreted(); });
+}
+
 bool Node::Coarse() const {
   return std::any_of(children_.begin(), children_.end(),
                      [](const NodeRef& child) { return child->Coarse(); });

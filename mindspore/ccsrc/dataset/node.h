@@ -72,6 +72,9 @@ class Node : public std::enable_shared_from_this<Node> {
   virtual bool Parallel() const;
   // Rows are expensive, or come when they please: workers take them one by one.
   virtual bool Coarse() const;
+  // All that is done to its rows is plain calls of the interpreter: the thread that takes them may
+  // as well make them, if it does little else.
+  virtual bool Interpreted() const;
   // What its own work on rows has taken; null: it has none, or none that is measured.
   virtual const Spent* spent() const { return nullptr; }
 

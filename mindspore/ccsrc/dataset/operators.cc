@@ -65,6 +65,7 @@ class Stepped : public Node {
   }
   bool Parallel() const override { return parallel_ || Node::Parallel(); }
   bool Coarse() const override { return coarse_ || Node::Coarse(); }
+  bool Interpreted() const override { return step_->interpreted() && Node::Interpreted(); }
   const Spent* spent() const override { return &step_->spent; }
 
  private:
@@ -83,6 +84,7 @@ class ProjectStep : public Step {
       row.values = std::move(values);
     }
   }
+  bool interpreted() const override { return true; }
 
  private:
   std::vector<size_t> columns_;
@@ -473,6 +475,7 @@ class FlatMap : public Node {
   }
   std::optional<int64_t> Size() const override { return std::nullopt; }
   bool Coarse() const override { return true; }
+  bool Interpreted() const override { return false; }
 
  private:
   std::function<NodeRef(const Row&)> function_;

@@ -24,6 +24,11 @@ double SecondsSince(Clock::time_point began) {
 }
 
 constexpr auto kFarewell = std::chrono::seconds(1);
+// Where rows are made by who takes them, in seconds: what making a piece may take, how soon the
+// next must be asked for, and when that is over again.
+constexpr double kBrief = 2e-3, kSoon = 1e-4, kLate = 4e-4;
+constexpr double kLongest = 1e-3;  // pause that counts: a single long one means nothing
+constexpr int kPiecesSeen = 4;
 std::atomic<int> worker_limit{2};
 
 // Rows in order, and what failed after them.
@@ -84,7 +89,32 @@ struct Prefetcher::State {
   PrefetchFacts facts;
 
   Piece current;  // of the taker
+  // Whether the taker makes rows itself, and by what that is decided.
+  bool here = false;
+  bool asking = false;  // of the taker
+  Clock::time_point took;
+  double usual_pause = 0, usual_work = 0;  // seconds from piece to piece, and for making one
+  int pieces_seen = 0;
 
+  // When the taker asks for a piece.
+  void NotePause() {
+    if (!options.shared || std::exchange(asking, true)) return;
+    std::lock_guard lock(mutex);
+    if (pieces_seen++ == 0) return;
+    usual_pause = Usual(usual_pause, std::min(SecondsSince(took), kLongest));
+    bool may = options.workers == 1 && usual_work < kBrief && pieces_seen > kPiecesSeen;
+    here = may && usual_pause < (here ? kLate : kSoon);
+    if (!here) for_workers.notify_one();
+  }
+  void NoteTaken() {
+    asking = false;
+    took = Clock::now();
+  }
+  void NoteWork(double seconds) {
+    facts.worked += seconds;
+    usual_work = Usual(usual_work, seconds);
+  }
+  static double Usual(double before, double now) { return 0.75 * before + 0.25 * now; }
   bool TooMany() const { return running > std::max(options.workers, 1); }
   bool MayPull() const {
     if (pulling) return false;
@@ -115,30 +145,36 @@ void Prefetcher::Stop() {
   state.for_farewell.wait_for(lock, kFarewell, [&] { return state.running == 0; });
 }
 
+// A piece, by whoever calls, who has the lock.
+void Prefetcher::MakePiece(State& state, std::unique_lock<Mutex>& lock) {
+  auto began = Clock::now();
+  state.pulling = true;
+  lock.unlock();
+  Piece piece = Pull(*state.cursor, state.options.grain);
+  lock.lock();
+  int64_t number = state.pulled++;
+  state.ended = piece.last;
+  state.pulling = false;
+  if (!state.here || state.ended) state.for_workers.notify_all();
+  lock.unlock();
+  MakeReady(&piece);
+  lock.lock();
+  state.NoteWork(SecondsSince(began));
+  state.waiting_bytes += piece.bytes;
+  state.seen_bytes += piece.bytes;
+  ++state.seen_pieces;
+  state.pieces.emplace(number, std::move(piece));
+}
+
 void Prefetcher::Work(const std::shared_ptr<State>& shared) {
   State& state = *shared;
   std::unique_lock lock(state.mutex);
   while (true) {
-    state.for_workers.wait(
-        lock, [&] { return state.stopped || state.ended || state.TooMany() || state.MayPull(); });
+    state.for_workers.wait(lock, [&] {
+      return state.stopped || state.ended || state.TooMany() || (state.MayPull() && !state.here);
+    });
     if (state.stopped || state.ended || state.TooMany()) break;
-    auto began = Clock::now();
-    state.pulling = true;
-    lock.unlock();
-    Piece piece = Pull(*state.cursor, state.options.grain);
-    lock.lock();
-    int64_t number = state.pulled++;
-    state.ended = piece.last;
-    state.pulling = false;
-    state.for_workers.notify_all();
-    lock.unlock();
-    MakeReady(&piece);
-    lock.lock();
-    state.facts.worked += SecondsSince(began);
-    state.waiting_bytes += piece.bytes;
-    state.seen_bytes += piece.bytes;
-    ++state.seen_pieces;
-    state.pieces.emplace(number, std::move(piece));
+    MakePiece(state, lock);
     state.for_taker.notify_one();
   }
   if (--state.running == 0) state.for_farewell.notify_all();
@@ -184,6 +220,7 @@ void Prefetcher::Tune(int workers, int64_t items) {
 Prefetcher::Got Prefetcher::Next(Row* row, std::chrono::milliseconds patience) {
   State& state = *state_;
   if (!state.started) StartWorkers();
+  if (state.current.rows.empty()) state.NotePause();
   while (state.current.rows.empty()) {
     if (state.current.failure) {
       std::rethrow_exception(std::exchange(state.current.failure, nullptr));
@@ -199,6 +236,8 @@ Prefetcher::Got Prefetcher::Next(Row* row, std::chrono::milliseconds patience) {
     auto there = [&] { return !state.pieces.empty() && next()->first == state.taken; };
     auto over = [&] { return state.stopped || there(); };
     auto began = Clock::now();
+    bool made = state.here && !state.pulling && state.pulled == state.taken && !state.stopped;
+    if (made) MakePiece(state, lock);
     bool come = state.for_taker.wait_for(lock, patience, over);
     state.facts.waited += SecondsSince(began);
     if (!come) return Got::kNothingYet;
@@ -207,12 +246,13 @@ Prefetcher::Got Prefetcher::Next(Row* row, std::chrono::milliseconds patience) {
             "For 'Iterator', the iterator was stopped and cannot be used again.");
     }
     ++state.facts.given;
-    state.facts.depth += static_cast<int64_t>(state.pieces.size());
+    state.facts.depth += static_cast<int64_t>(state.pieces.size()) - (made ? 1 : 0);
     state.current = std::move(next()->second);
     state.pieces.erase(next());
     ++state.taken;
     state.waiting_bytes -= state.current.bytes;
-    state.for_workers.notify_one();
+    state.NoteTaken();
+    if (!state.here) state.for_workers.notify_one();
   }
   *row = std::move(state.current.rows.front());
   state.current.rows.pop_front();

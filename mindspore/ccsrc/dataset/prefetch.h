@@ -3,7 +3,9 @@
 
 #include <chrono>
 #include <memory>
+#include <mutex>
 
+#include "base/mutex.h"
 #include "dataset/node.h"
 
 namespace ms::dataset {
@@ -13,6 +15,9 @@ struct PrefetchOptions {
   int64_t items = 16;         // at most so many rows or batches ahead ...
   size_t bytes = 256u << 20;  // ... and about so many bytes
   int grain = 1;              // rows that a worker takes at once
+  // Only one thread at a time can make rows, and the one that takes them may be it: it makes them
+  // while that takes little and it comes back at once, as handing them over would cost more.
+  bool shared = false;
 };
 
 // How the rows of a prefetcher came so far.
@@ -50,6 +55,7 @@ class Prefetcher {
   struct State;
   void StartWorkers();
   void AddWorkers();
+  static void MakePiece(State& state, std::unique_lock<Mutex>& lock);
   static void Work(const std::shared_ptr<State>& state);
 
   std::shared_ptr<State> state_;

@@ -50,6 +50,9 @@ class Step {
     Run(rows, depth);
     return false;
   }
+  // Nothing but plain calls of the interpreter, or next to nothing: any thread may do it, but only
+  // one at a time.
+  virtual bool interpreted() const { return false; }
   mutable Spent spent;
 };
 

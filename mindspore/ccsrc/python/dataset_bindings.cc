@@ -144,6 +144,7 @@ class Pipeline {
     options_.items = items;
     options_.bytes = bytes;
     options_.grain = root_->Coarse() ? 1 : 16;
+    options_.shared = root_->Interpreted();
   }
   ~Pipeline() { Close(); }
 

@@ -166,6 +166,7 @@ class LoadStep : public dataset::Step {
     for (Column& column : columns) joined->push_back(column.Whole());
     return true;
   }
+  bool interpreted() const override { return true; }
 
  private:
   static py::handle Object(const std::shared_ptr<const void>& held) {

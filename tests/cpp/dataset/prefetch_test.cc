@@ -29,10 +29,12 @@ NodeRef Mapped(const NodeRef& child, std::function<void(Row&)> function) {
   return MakeMap(child, std::make_shared<Function>(std::move(function)), true);
 }
 
-std::unique_ptr<Prefetcher> Prefetched(const NodeRef& node, int workers, int grain = 4) {
+std::unique_ptr<Prefetcher> Prefetched(const NodeRef& node, int workers, int grain = 4,
+                                       bool shared = false) {
   PrefetchOptions options;
   options.workers = workers;
   options.grain = grain;
+  options.shared = shared;
   CursorRef cursor = Opened(node, 7);
   return std::make_unique<Prefetcher>(std::move(cursor), options);
 }
@@ -48,14 +50,15 @@ TEST(Prefetch, TheOrderIsThatOfOneThread) {
   std::vector<int64_t> expected = Taken(*Prefetched(node, 0));
   EXPECT_EQ(expected.size(), 300U);
   for (int workers : {1, 2, 5}) EXPECT_EQ(Taken(*Prefetched(node, workers)), expected);
+  for (int grain : {1, 4}) EXPECT_EQ(Taken(*Prefetched(node, 1, grain, true)), expected);
 }
 
 TEST(Prefetch, AFailureComesAtItsPlace) {
   NodeRef node = Mapped(Counted(50), [](Row& row) {
     if (IntegerOf(row.values[0], "the row") == 21) Throw(ErrorKind::kValue, "not this one");
   });
-  for (int workers : {0, 1, 3}) {
-    auto rows = Prefetched(node, workers);
+  for (int workers : {0, 1, 3, -1}) {
+    auto rows = workers < 0 ? Prefetched(node, 1, 1, true) : Prefetched(node, workers);
     Row row;
     for (int64_t i = 0; i < 21; ++i) {
       ASSERT_TRUE(rows->Next(&row));
@@ -121,6 +124,33 @@ TEST(Prefetch, NumbersMayChangeOnTheWay) {
   EXPECT_EQ(facts.items, 64);
   EXPECT_GE(facts.depth, facts.given);
   EXPECT_EQ(node->spent()->rows, 400);
+}
+
+// How many of the last 100 rows the taker made, who does `between` after each.
+int MadeByTaker(int64_t count, const std::function<void()>& work,
+                const std::function<void()>& between) {
+  std::thread::id taker = std::this_thread::get_id();
+  std::atomic<int> made = 0;
+  NodeRef node = Mapped(Counted(count), [&](Row& row) {
+    work();
+    bool late = IntegerOf(row.values[0], "the row") >= count - 100;
+    if (late && std::this_thread::get_id() == taker) ++made;
+  });
+  auto rows = Prefetched(node, 1, 1, true);
+  Row row;
+  for (int64_t i = 0; rows->Next(&row); ++i) {
+    EXPECT_EQ(IntegerOf(row.values[0], "the row"), i);
+    between();
+  }
+  return made;
+}
+
+TEST(Prefetch, WhoTakesRowsAtOnceMakesThem) {
+  auto nothing = [] {};
+  auto pause = [] { std::this_thread::sleep_for(3ms); };
+  EXPECT_GT(MadeByTaker(20000, nothing, nothing), 0);
+  EXPECT_EQ(MadeByTaker(150, nothing, pause), 0);  // a training step: rows are made meanwhile
+  EXPECT_EQ(MadeByTaker(150, pause, nothing), 0);  // much to wait for
 }
 
 TEST(Prefetch, LittleIsMadeAhead) {

@@ -49,3 +49,10 @@ def row_key() -> int:
     if raw is None:
         raw = _local.raw = row_rng().bit_generator.random_raw
     return raw()  # type: ignore[no-any-return]
+
+
+def draw_bits(rng: np.random.Generator) -> int:
+    """64 bits of the row being transformed; outside a pipeline, of `rng`."""
+    if getattr(_local, "key", None) is not None:
+        return row_key()
+    return rng.bit_generator.random_raw()  # type: ignore[no-any-return]

@@ -104,6 +104,7 @@ from mindspore.dataset.engine.datasets_vision import (
     ImageFolderDataset,
     MnistDataset,
 )
+from mindspore.dataset.engine.graphdata import Graph, GraphData, OutputFormat, SamplingStrategy
 from mindspore.dataset.engine.iterators import DictIterator, Iterator, TupleIterator
 from mindspore.dataset.engine.samplers import (
     BuiltinSampler,
@@ -155,6 +156,8 @@ __all__ = [
     "Food101Dataset",
     "GTZANDataset",
     "GeneratorDataset",
+    "Graph",
+    "GraphData",
     "IMDBDataset",
     "IWSLT2016Dataset",
     "IWSLT2017Dataset",
@@ -175,6 +178,7 @@ __all__ = [
     "NumpySlicesDataset",
     "OBSMindDataset",
     "OmniglotDataset",
+    "OutputFormat",
     "PKSampler",
     "PaddedDataset",
     "PennTreebankDataset",
@@ -195,6 +199,7 @@ __all__ = [
     "SUN397Dataset",
     "SVHNDataset",
     "Sampler",
+    "SamplingStrategy",
     "Schema",
     "SemeionDataset",
     "SequentialSampler",

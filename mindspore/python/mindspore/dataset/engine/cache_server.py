@@ -34,10 +34,10 @@ def send(end: socket.socket, head: dict[str, Any], parts: Sequence[Any] = ()) ->
         end.sendall(part)
 
 
-def receive(end: socket.socket) -> tuple[dict[str, Any], bytearray]:
-    """The next message; EOFError where the other end is closed."""
+def receive(end: socket.socket, most: int = (1 << 64) - 1) -> tuple[dict[str, Any], bytearray]:
+    """The next message, with up to so many bytes; EOFError where the other end is closed, or says what is no message."""
     length, size = _HEAD.unpack(_taken(end, _HEAD.size))
-    if length > _MOST_HEAD:
+    if length > _MOST_HEAD or size > most:
         raise EOFError
     head = json.loads(bytes(_taken(end, length)))
     return head, _taken(end, size)
