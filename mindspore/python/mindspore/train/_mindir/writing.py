@@ -1,4 +1,4 @@
-"""From a network to a file: the graph that the front end makes of it, node by node."""
+"""From a network to a file: the graphs that the front end makes of it, node by node."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 from mindspore import _core, version
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
-from mindspore.compile.versions.captured import Captured, argument_names, capture
+from mindspore.compile.versions.captured import Captured, Graph, argument_names, capture
 from mindspore.train._mindir import rules
-from mindspore.train._mindir.building import Builder, NotThere, Value
+from mindspore.train._mindir.building import Builder, Closure, NotThere, Primitives, Value
 from mindspore.train._mindir.compositions import WRITERS
 from mindspore.train._mindir.messages import tensor_message, type_message
 from mindspore.train._mindir.rules import Argument, Rule
@@ -18,7 +18,6 @@ from mindspore.train._mindir.rules import Argument, Rule
 _IR_VERSION, _PRODUCER, _MODEL_VERSION, _MINDIR_VERSION = "1.1", "MindSpore", "2.10.0", 3
 
 _SEVERAL = ("Split", "Unstack")  # a tuple, even of one
-_CONTROL = ("Partial", "Switch", "Call")
 
 
 def write(net: Any, inputs: tuple, path: str) -> None:
@@ -33,46 +32,47 @@ def write(net: Any, inputs: tuple, path: str) -> None:
 class _Writer:
     def __init__(self, net: Any, graph: Captured):
         self.net, self.graph = net, graph
-        self.builder = Builder()
-        self.values: list[Value | None] = []  # by number; None: a result that no file can have
+        self.primitives = Primitives()
+        # A name in the file for each graph that is called.
+        self.graphs = {g.name: f"{at}_{g.name}" for at, g in enumerate(graph.called, 1)}
         self.parameters: list[dict] = []
         self.inputs: list[dict] = []
 
     def model(self) -> dict:
         """The whole file."""
-        self._name_inputs()
-        for node in self.graph.nodes:
-            if isinstance(node, Tensor):
-                self.values.append(self.builder.tensor(node))
-            else:
-                self.values.extend(self._node(*node))
-        order = {p.name: at for at, p in enumerate(self.net.get_parameters())}
-        self.parameters.sort(key=lambda p: order.get(p["ref_key"], len(order)))
-        graph = {
-            "node": self.builder.nodes,
-            "name": "main",
-            "parameter": self.parameters,
-            "input": self.inputs,
-            "output": [self._output()],
-        }
+        main = self._main()
+        functions = [self._function(graph) for graph in self.graph.called]
         return {
             "ir_version": _IR_VERSION,
             "producer_name": _PRODUCER,
             "producer_version": version.__version__,
             "model_version": _MODEL_VERSION,
-            "graph": graph,
+            "graph": main,
+            "functions": functions,
             "little_endian": 1,
-            "primitives": self.builder.primitives,
+            "primitives": self.primitives.messages,
             "mind_ir_version": _MINDIR_VERSION,
         }
 
-    def _name_inputs(self) -> None:
+    def _main(self) -> dict:
+        nodes = _Nodes(self.graph.main, Builder("main", self.primitives), self.graphs)
         count = sum(given for _, given in self.graph.inputs)
         names = iter(argument_names(self.net, count))
         for tensor, given in self.graph.inputs:
-            self.values.append(self._input(tensor, next(names) if given else ""))
+            nodes.values.append(self._input(tensor, next(names) if given else "", nodes.builder))
+        nodes.write()
+        order = {p.name: at for at, p in enumerate(self.net.get_parameters())}
+        self.parameters.sort(key=lambda p: order.get(p["ref_key"], len(order)))
+        output = nodes.output(self.graph.result, {i["name"] for i in self.inputs})
+        return {
+            "node": nodes.builder.nodes,
+            "name": "main",
+            "parameter": self.parameters,
+            "input": self.inputs,
+            "output": [output],
+        }
 
-    def _input(self, tensor: Tensor, given: str) -> Value:
+    def _input(self, tensor: Tensor, given: str, builder: Builder) -> Value:
         """An argument of this name, a Parameter, or a tensor that does not change."""
         shape = tuple(tensor.shape)
         if given:
@@ -83,18 +83,54 @@ class _Writer:
             weight = {"ref_key": tensor.name, "compression_type": 0}
             self.parameters.append({**tensor_message(tensor, name), **weight})
         else:
-            return self.builder.tensor(tensor)
+            return builder.tensor(tensor)
         return Value(name, tensor.dtype, shape)
 
-    def _output(self) -> dict:
-        result = self.graph.result
-        if isinstance(result, int):
-            value = self._value(self.graph.outputs[result], "", "")
-            if value.tensor is not None or value.name in {i["name"] for i in self.inputs}:
-                value = self.builder.one("Identity", [value], value)
-            return {"name": value.name, "tensor": [type_message(value.dtype, value.shape)]}
-        name, kind = self._tuple(result)
-        return {"name": name, "attr_info": {**kind, "name": name}}
+    def _function(self, graph: Graph) -> dict:
+        """A graph that is called."""
+        name = self.graphs[graph.name]
+        nodes = _Nodes(graph, Builder(name, self.primitives), self.graphs)
+        inputs = []
+        for at, kind in enumerate(graph.inputs):
+            if kind is None:
+                nodes.values.append(None)
+                continue
+            value = Value(f"{name}:x{at}", kind[0], tuple(kind[1]))
+            nodes.values.append(value)
+            inputs.append({"name": value.name, "tensor": [type_message(value.dtype, value.shape)]})
+        nodes.write()
+        places = tuple(range(len(graph.outputs)))
+        output = nodes.output(0 if len(places) == 1 else places, set())
+        return {"node": nodes.builder.nodes, "name": name, "input": inputs, "output": [output]}
+
+
+class _Nodes:
+    """Writes the nodes of one graph."""
+
+    def __init__(self, graph: Graph, builder: Builder, graphs: dict[str, str]) -> None:
+        self.graph, self.builder, self.graphs = graph, builder, graphs
+        # By number; None: a result that no file can have.
+        self.values: list[Value | Closure | None] = []
+        self.whole: str | None = None  # the name of the tuple that a call at the end gives
+
+    def write(self) -> None:
+        """All nodes; the values of the inputs are there."""
+        for node in self.graph.nodes:
+            if isinstance(node, Tensor):
+                self.values.append(self.builder.tensor(node))
+            else:
+                self.values.extend(self._node(*node))
+
+    # ---- the end
+    def output(self, result: Any, given: set[str]) -> dict:
+        """The output of the graph: a place among its outputs, or tuples of them. `given`: names that may not be it."""
+        if not isinstance(result, int):
+            name, kind = self._tuple(result)
+            return {"name": self.whole or name, "attr_info": {**kind, "name": self.whole or name}}
+        value = self._value(self.graph.outputs[result], "", "")
+        if value.tensor is not None or value.name in given:
+            value = self.builder.one("Identity", [value], value)
+        return {"name": value.name, "tensor": [type_message(value.dtype, value.shape)]}
 
     def _tuple(self, places: tuple) -> tuple[str, dict]:
         parts: list[Any] = []
@@ -105,24 +141,32 @@ class _Writer:
             )
         return self.builder.tuple(parts)
 
+    # ---- nodes
     def _value(self, number: int, op: str, place: str) -> Value:
         value = self.values[number]
+        if isinstance(value, Closure):
+            raise _refusal(op, "reads a function, which no tensor of a file is", place)
         if value is None:
             raise _refusal(op, "a result of another op that no file has", place)
         return value
 
     def _node(
         self, op: str, inputs: list[int], attributes: dict, types: list, place: str
-    ) -> list[Value | None]:
-        values = [self._value(number, op, place) for number in inputs]
+    ) -> list[Any]:
         try:
+            if op == "Partial":
+                captures = [self._value(number, op, place) for number in inputs]
+                graph = self.graphs[attributes["graph"]]
+                return [Closure(graph, (graph,), tuple(captures))]
+            if op == "Switch":
+                condition = self._value(inputs[0], op, place)
+                return [self.builder.switch(condition, [self._function(i) for i in inputs[1:]])]
+            if op == "Call":
+                return self._call(inputs, types, place)
+            values = [self._value(number, op, place) for number in inputs]
             if op in WRITERS:
                 return WRITERS[op](self.builder, values, attributes, types)
             rule = rules.by_op().get(op)
-            if op in _CONTROL:
-                raise NotThere(
-                    "is control flow that a tensor decides, which this version does not write"
-                )
             if rule is None:
                 raise NotThere("has no counterpart in MINDIR files")
             return list(self._by_rule(rule, values, attributes, types))
@@ -145,6 +189,27 @@ class _Writer:
         settings = {a.key: part(a) for a in rule.attributes}
         old = settings if rule.old or settings else None
         return self.builder.apply(rule.primitive, arguments, types, old, rule.op in _SEVERAL)
+
+    # ---- functions
+    def _call(self, inputs: list[int], types: list, place: str) -> list[Any]:
+        function, *given = inputs
+        arguments = [self._value(number, "Call", place) for number in given]
+        if None in types:
+            raise NotThere("gives a function, which no file has")
+        # What gives its results as they come is a call at the end: so loops are known as such.
+        first = len(self.values)
+        end = self.graph.outputs == list(range(first, first + len(types)))
+        taken = not end or len(types) == 1
+        results = self.builder.call(self._function(function), arguments, types, taken)
+        if not taken:
+            self.whole = results[0].name
+        return results
+
+    def _function(self, number: int) -> Closure:
+        value = self.values[number]
+        if not isinstance(value, Closure):
+            raise NotThere("calls a function that is an argument or a result of another one")
+        return value
 
 
 def _refusal(op: str, reason: str, place: str) -> ValueError:
