@@ -33,8 +33,8 @@ class _Writer:
     def __init__(self, net: Any, graph: Captured):
         self.net, self.graph = net, graph
         self.primitives = Primitives()
-        # A name in the file for each graph that is called.
-        self.graphs = {g.name: f"{at}_{g.name}" for at, g in enumerate(graph.called, 1)}
+        self.graphs = _names_of(graph.called)
+        self.calling = _calling(graph.called)
         self.parameters: list[dict] = []
         self.inputs: list[dict] = []
 
@@ -55,7 +55,7 @@ class _Writer:
         }
 
     def _main(self) -> dict:
-        nodes = _Nodes(self.graph.main, Builder("main", self.primitives), self.graphs)
+        nodes = _Nodes(self.graph.main, Builder("main", self.primitives), self)
         count = sum(given for _, given in self.graph.inputs)
         names = iter(argument_names(self.net, count))
         for tensor, given in self.graph.inputs:
@@ -89,7 +89,7 @@ class _Writer:
     def _function(self, graph: Graph) -> dict:
         """A graph that is called."""
         name = self.graphs[graph.name]
-        nodes = _Nodes(graph, Builder(name, self.primitives), self.graphs)
+        nodes = _Nodes(graph, Builder(name, self.primitives), self)
         inputs = []
         for at, kind in enumerate(graph.inputs):
             if kind is None:
@@ -107,8 +107,8 @@ class _Writer:
 class _Nodes:
     """Writes the nodes of one graph."""
 
-    def __init__(self, graph: Graph, builder: Builder, graphs: dict[str, str]) -> None:
-        self.graph, self.builder, self.graphs = graph, builder, graphs
+    def __init__(self, graph: Graph, builder: Builder, file: _Writer) -> None:
+        self.graph, self.builder, self.file = graph, builder, file
         # By number; None: a result that no file can have.
         self.values: list[Value | Closure | None] = []
         self.whole: str | None = None  # the name of the tuple that a call at the end gives
@@ -156,7 +156,7 @@ class _Nodes:
         try:
             if op == "Partial":
                 captures = [self._value(number, op, place) for number in inputs]
-                graph = self.graphs[attributes["graph"]]
+                graph = self.file.graphs[attributes["graph"]]
                 return [Closure(graph, (graph,), tuple(captures))]
             if op == "Switch":
                 condition = self._value(inputs[0], op, place)
@@ -196,11 +196,17 @@ class _Nodes:
         arguments = [self._value(number, "Call", place) for number in given]
         if None in types:
             raise NotThere("gives a function, which no file has")
+        called = self._function(function)
         # What gives its results as they come is a call at the end: so loops are known as such.
         first = len(self.values)
         end = self.graph.outputs == list(range(first, first + len(types)))
+        around = self.file.graphs.get(self.graph.name, "")
+        if not end and any(around in self.file.calling.get(one, ()) for one in called.graphs):
+            raise NotThere(
+                "is a function that calls itself otherwise than at its end, which MINDIR files do not have: write a loop"
+            )
         taken = not end or len(types) == 1
-        results = self.builder.call(self._function(function), arguments, types, taken)
+        results = self.builder.call(called, arguments, types, taken)
         if not taken:
             self.whole = results[0].name
         return results
@@ -210,6 +216,28 @@ class _Nodes:
         if not isinstance(value, Closure):
             raise NotThere("calls a function that is an argument or a result of another one")
         return value
+
+
+def _calling(graphs: list[Graph]) -> dict[str, set[str]]:
+    """Of each graph the graphs that its run may come to, by their names in the file."""
+    names = _names_of(graphs)
+    direct = {
+        graph.name: {n[2]["graph"] for n in graph.nodes if not isinstance(n, Tensor) and n[0] == "Partial"}
+        for graph in graphs
+    }  # fmt: skip
+    found = {}
+    for name in direct:
+        todo, seen = list(direct[name]), set(direct[name])
+        for one in todo:
+            todo += direct[one] - seen
+            seen |= direct[one]
+        found[names[name]] = {names[one] for one in seen}
+    return found
+
+
+def _names_of(graphs: list[Graph]) -> dict[str, str]:
+    """A name in the file for each graph that is called."""
+    return {graph.name: f"{at}_{graph.name}" for at, graph in enumerate(graphs, 1)}
 
 
 def _refusal(op: str, reason: str, place: str) -> ValueError:
