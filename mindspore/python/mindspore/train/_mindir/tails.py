@@ -76,9 +76,9 @@ class Tails:
         self._joins: dict[tuple, str] = {}
 
     # ---- which graphs follow which
-    def comes_back(self, name: str) -> bool:
-        """Whether a graph is called again by calls at the end."""
-        return name in self._reached(self.following(name), frozenset())
+    def comes_back(self, name: str, cut: frozenset[str]) -> bool:
+        """Whether a graph is called again by calls at the end, otherwise than by a loop around."""
+        return name in self._reached(self.following(name), cut)
 
     def following(self, name: str) -> tuple[str, ...]:
         """The graphs that a graph may call at its end; "" where it ends, or nobody knows."""
@@ -153,7 +153,7 @@ class Tails:
                     return self._ended(place, at, None)
             if name in place.cut:
                 raise ValueError(f"the graph '{name:.100}' calls itself otherwise than a loop does")
-            if self.comes_back(name):
+            if self.comes_back(name, place.cut):
                 return self._loop(name, arguments, place)
             value = self._walked(name, arguments)
             if not isinstance(value, _Going):

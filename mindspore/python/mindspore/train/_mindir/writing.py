@@ -55,7 +55,7 @@ class _Writer:
         }
 
     def _main(self) -> dict:
-        nodes = _Nodes(self.graph.main, Builder("main", self.primitives), self)
+        nodes = _Nodes(self.graph.main, self.graph.result, Builder("main", self.primitives), self)
         count = sum(given for _, given in self.graph.inputs)
         names = iter(argument_names(self.net, count))
         for tensor, given in self.graph.inputs:
@@ -63,7 +63,7 @@ class _Writer:
         nodes.write()
         order = {p.name: at for at, p in enumerate(self.net.get_parameters())}
         self.parameters.sort(key=lambda p: order.get(p["ref_key"], len(order)))
-        output = nodes.output(self.graph.result, {i["name"] for i in self.inputs})
+        output = nodes.output({i["name"] for i in self.inputs})
         return {
             "node": nodes.builder.nodes,
             "name": "main",
@@ -89,7 +89,9 @@ class _Writer:
     def _function(self, graph: Graph) -> dict:
         """A graph that is called."""
         name = self.graphs[graph.name]
-        nodes = _Nodes(graph, Builder(name, self.primitives), self)
+        places = tuple(range(len(graph.outputs)))
+        result = 0 if len(places) == 1 else places
+        nodes = _Nodes(graph, result, Builder(name, self.primitives), self)
         inputs = []
         for at, kind in enumerate(graph.inputs):
             if kind is None:
@@ -99,19 +101,19 @@ class _Writer:
             nodes.values.append(value)
             inputs.append({"name": value.name, "tensor": [type_message(value.dtype, value.shape)]})
         nodes.write()
-        places = tuple(range(len(graph.outputs)))
-        output = nodes.output(0 if len(places) == 1 else places, set())
+        output = nodes.output(set())
         return {"node": nodes.builder.nodes, "name": name, "input": inputs, "output": [output]}
 
 
 class _Nodes:
     """Writes the nodes of one graph."""
 
-    def __init__(self, graph: Graph, builder: Builder, file: _Writer) -> None:
+    def __init__(self, graph: Graph, result: Any, builder: Builder, file: _Writer) -> None:
         self.graph, self.builder, self.file = graph, builder, file
+        self.result = result  # places among the outputs, in tuples as they go out
         # By number; None: a result that no file can have.
         self.values: list[Value | Closure | None] = []
-        self.whole: str | None = None  # the name of the tuple that a call at the end gives
+        self.end: dict | None = None  # a call that gives the whole result
 
     def write(self) -> None:
         """All nodes; the values of the inputs are there."""
@@ -122,12 +124,15 @@ class _Nodes:
                 self.values.extend(self._node(*node))
 
     # ---- the end
-    def output(self, result: Any, given: set[str]) -> dict:
-        """The output of the graph: a place among its outputs, or tuples of them. `given`: names that may not be it."""
-        if not isinstance(result, int):
-            name, kind = self._tuple(result)
-            return {"name": self.whole or name, "attr_info": {**kind, "name": self.whole or name}}
-        value = self._value(self.graph.outputs[result], "", "")
+    def output(self, given: set[str]) -> dict:
+        """The output of the graph. `given`: names that may not be it."""
+        if self.end is not None:
+            name, kind = self.end["name"], self.end["attribute"][0]
+            return {"name": name, "attr_info": {**kind, "name": name}}
+        if not isinstance(self.result, int):
+            name, kind = self._tuple(self.result)
+            return {"name": name, "attr_info": {**kind, "name": name}}
+        value = self._value(self.graph.outputs[self.result], "", "")
         if value.tensor is not None or value.name in given:
             value = self.builder.one("Identity", [value], value)
         return {"name": value.name, "tensor": [type_message(value.dtype, value.shape)]}
@@ -205,10 +210,10 @@ class _Nodes:
             raise NotThere(
                 "is a function that calls itself otherwise than at its end, which MINDIR files do not have: write a loop"
             )
-        taken = not end or len(types) == 1
-        results = self.builder.call(called, arguments, types, taken)
-        if not taken:
-            self.whole = results[0].name
+        whole = end and len(types) > 1 and self.result == tuple(range(len(types)))
+        results = self.builder.call(called, arguments, types, taken=not whole)
+        if whole:
+            self.end = self.builder.nodes[-1]
         return results
 
     def _function(self, number: int) -> Closure:
