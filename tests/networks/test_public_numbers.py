@@ -11,9 +11,7 @@ from test_public_scripts import run
 
 import mindspore as ms
 
-MODES = pytest.mark.parametrize(
-    "mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE], ids=["graph", "pynative"]
-)
+GRAPH, PYNATIVE = str(ms.GRAPH_MODE), str(ms.PYNATIVE_MODE)
 # Of 2.10.
 DETECTOR = [12.68769, 0.45705, 0.01897, 0.00344, 0.00129, 0.00073]
 BERT = [
@@ -36,23 +34,24 @@ def losses(text):
     return [float(loss) for loss in re.findall(r"^epoch \d+ loss (\S+)", text, re.MULTILINE)]
 
 
-@MODES
+@pytest.mark.parametrize(
+    "mode", [GRAPH, pytest.param(PYNATIVE, marks=pytest.mark.slow)], ids=["graph", "pynative"]
+)
 def test_a_detector_is_killed_and_goes_on(tmp_path, mode):
-    whole = run(tmp_path, "detect_2021.py", "--mode", str(mode), "--out", "whole")
+    whole = run(tmp_path, "detect_2021.py", "--mode", mode, "--out", "whole")
     assert whole.returncode == 0, whole.stderr
     np.testing.assert_allclose(losses(whole.stdout), DETECTOR, rtol=1e-3, atol=2e-5)
-    killed = run(tmp_path, "detect_2021.py", "--mode", str(mode), "--out", "half", "--die", "17")
+    killed = run(tmp_path, "detect_2021.py", "--mode", mode, "--out", "half", "--die", "17")
     assert killed.returncode == -signal.SIGKILL
-    again = run(tmp_path, "detect_2021.py", "--mode", str(mode), "--out", "half", "--resume", "1")
+    again = run(tmp_path, "detect_2021.py", "--mode", mode, "--out", "half", "--resume", "1")
     assert again.stdout.startswith("resumed at 3 []"), again.stderr
     assert again.stdout.splitlines()[1:] == whole.stdout.splitlines()[3:]
     assert sorted(f.name for f in (tmp_path / "whole").iterdir()) == [f"det-{n}_5.ckpt" for n in (4, 5, 6)]  # fmt: skip
 
 
-@MODES
-@pytest.mark.parametrize("sink", [0, 1])
+@pytest.mark.parametrize("mode, sink", [(GRAPH, 0), (PYNATIVE, 1)], ids=["graph", "pynative, sink"])
 def test_bert_with_a_loss_scale(tmp_path, mode, sink):
-    done = run(tmp_path, "bert_2021.py", "--mode", str(mode), "--sink", str(sink))
+    done = run(tmp_path, "bert_2021.py", "--mode", mode, "--sink", str(sink))
     assert done.returncode == 0, done.stderr
     rows = re.findall(r"outputs are \[(.*), (.*), (.*)\]", done.stdout)[:12]
     np.testing.assert_allclose([float(loss) for loss, _, _ in rows], BERT, atol=2e-4)

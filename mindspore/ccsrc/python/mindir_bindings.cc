@@ -117,8 +117,8 @@ py::tuple ReadModel(py::handle path) {
 }
 
 // ---- graphs
-// Values are numbered: inputs of the graph first, captures before parameters, then the outputs of the
-// nodes in their order.
+// Values are numbered: inputs of the graph first, captures before parameters, then the outputs of
+// the nodes in their order.
 class Description {
  public:
   explicit Description(const Graph& graph) : name_(graph.name()) {
@@ -176,8 +176,8 @@ class Description {
   py::list inputs_, nodes_, outputs_;
 };
 
-// The graphs of a trace, the main one first, with calls inlined and rules applied, in which ops that
-// are not `known` are made of smaller ones. Takes the module over.
+// The graphs of a trace, the main one first, with calls inlined and rules applied, in which ops
+// that are not `known` are made of smaller ones. Takes the module over.
 py::list Describe(Trace& trace, const std::set<std::string>& known) {
   auto module = trace.module();
   {

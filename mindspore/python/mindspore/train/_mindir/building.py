@@ -110,6 +110,31 @@ class Builder:
             return [Value(name, types[0][0], tuple(types[0][1]))]
         return [self._item(name, i, *one) for i, one in enumerate(types[:read])]
 
+    def switch(self, condition: Value, sides: list[Closure]) -> Closure:
+        """One of two functions that take no arguments but their captures."""
+        graphs = tuple(graph for side in sides for graph in side.graphs)
+        names = [condition.name, *map(self._function, sides)]
+        return Closure(self._apply("Switch", names, [_one_of(graphs)], {}), graphs)
+
+    def _function(self, function: Closure) -> str:
+        """The name of a function as a value."""
+        if len(function.graphs) > 1:
+            return function.name
+        names = [function.name, *[v.name for v in function.captures]]
+        return self._apply("Partial", names, [_one_of(function.graphs)], {})
+
+    def call(
+        self, function: Closure, arguments: list[Value], types: list[tuple], taken: bool
+    ) -> list[Value]:
+        """The results of a function; `taken`: apart, if they are several."""
+        shown = [_shape_of(*one) for one in types]
+        kind = _tuple_of(shown) if len(types) > 1 else shown[0]
+        names = [v.name for v in (*function.captures, *arguments)]
+        name = self._node("Call", function.name, names, kind)
+        if len(types) > 1 and taken:
+            return [self._item(name, i, *one) for i, one in enumerate(types)]
+        return [Value(name, dtype, tuple(shape)) for dtype, shape in types]
+
     def one(self, primitive: str, inputs: list[Any], like: Value, shape: Any = None) -> Value:
         """As apply, for one result of the dtype of `like`, and its shape unless another is given."""
         kind = (like.dtype, like.shape if shape is None else shape)
@@ -153,32 +178,6 @@ class Builder:
         }
         self.nodes.append(node)
         return name
-
-    # ---- functions
-    def switch(self, condition: Value, sides: list[Closure]) -> Closure:
-        """One of two functions that take no arguments but their captures."""
-        graphs = tuple(graph for side in sides for graph in side.graphs)
-        names = [condition.name, *map(self._function, sides)]
-        return Closure(self._apply("Switch", names, [_one_of(graphs)], {}), graphs)
-
-    def _function(self, function: Closure) -> str:
-        """The name of a function as a value."""
-        if len(function.graphs) > 1:
-            return function.name
-        names = [function.name, *[v.name for v in function.captures]]
-        return self._apply("Partial", names, [_one_of(function.graphs)], {})
-
-    def call(
-        self, function: Closure, arguments: list[Value], types: list[tuple], taken: bool
-    ) -> list[Value]:
-        """The results of a function; `taken`: apart, if they are several."""
-        shown = [_shape_of(*one) for one in types]
-        kind = _tuple_of(shown) if len(types) > 1 else shown[0]
-        names = [v.name for v in (*function.captures, *arguments)]
-        name = self._node("Call", function.name, names, kind)
-        if len(types) > 1 and taken:
-            return [self._item(name, i, *one) for i, one in enumerate(types)]
-        return [Value(name, dtype, tuple(shape)) for dtype, shape in types]
 
 
 def _shape_of(dtype: Any, shape: Any) -> dict:

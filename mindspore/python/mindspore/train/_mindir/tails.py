@@ -115,7 +115,8 @@ class Tails:
         key = (one, other, cut)
         if key not in self._joins:
             from_one = self._reached([one], cut)
-            path, name = [], ""  # back from where it ends
+            path: list[str] = []  # back from where it ends
+            name = ""
             while name != one and len(path) < len(from_one) and "" in from_one:
                 name = from_one[name]
                 path.append(name)
