@@ -216,6 +216,34 @@ def test_model_checkpoint(tmp_path):
     assert {"weight", "bias", "moments.weight", "learning_rate", "a"} <= set(loaded)
 
 
+def test_a_checkpoint_in_a_loop_by_hand(tmp_path):
+    """By the older names of the hooks, told or not that the loop begins; subclasses may override them."""
+    saved = []
+
+    class Told(ModelCheckpoint):
+        def step_end(self, run_context):
+            super().step_end(run_context)
+            saved.append(os.path.basename(self.latest_ckpt_file_name))
+
+    for begins in (True, False):
+        params = _InternalCallbackParam()
+        params.train_network, params.batch_num = nn.Dense(2, 2), 4
+        params.cur_epoch_num, params.cur_step_num = 1, 0
+        context = RunContext(params)
+        config = CheckpointConfig(save_checkpoint_steps=2)
+        callback = Told("net", str(tmp_path / str(begins)), config)
+        if begins:
+            callback.begin(context)
+        for _ in range(4):
+            params.cur_step_num += 1
+            callback.step_end(context)
+        assert saved[-4:] == ["", "net-1_2.ckpt", "net-1_2.ckpt", "net-1_4.ckpt"]
+    make_model().train(1, batches(), callbacks=Told("net", str(tmp_path / "run"), config))
+    assert saved[-2:] == ["", "net-1_2.ckpt"]
+    make_model().eval(batches(), callbacks=Told("net", str(tmp_path / "none"), config))
+    assert len(saved) == 10 and not (tmp_path / "none" / "net-1_2.ckpt").exists()
+
+
 def test_a_second_run_gets_another_name(tmp_path):
     for _ in range(3):
         callback = ModelCheckpoint(

@@ -156,17 +156,10 @@ class Counts(nn.Cell):
         return x
 
 
-def _while(x):
-    while x.sum() < 10:
-        x = x * 2
-    return x
-
-
 REFUSED = {
     "updates": (Counts, "must change no Parameter, but changes 'count'"),
     "a dict": (lambda: Function(lambda x: {"x": x}), "must return a tensor, or tuples or lists of tensors, but returns dict"),
     "random": (lambda: nn.Dropout(p=0.5).set_train(), "the op '.*' has no counterpart in MINDIR files"),
-    "a loop": (lambda: Function(_while), "control flow"),
     "an op": (lambda: Function(lambda x: ops.cholesky(ops.matmul(x, x.T))), "the op 'Cholesky' has no counterpart"),
 }  # fmt: skip
 

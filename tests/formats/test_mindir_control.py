@@ -34,6 +34,26 @@ def test_files_of_mindspore_run(golden, cell_of, name, mode):
     same(found, wanted if len(wanted) > 1 else wanted[0], rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("name", ["ways", "joins"])
+def test_ways_through_a_loop(golden, cell_of, name, mode):
+    """`break`, `continue`, `return` out of two loops; branches in a row, after which a turn goes on."""
+    kept, cell = np.load(golden / f"mindspore_2_10_{name}.npz"), cell_of(name)
+    for at, x in enumerate(kept["x"]):
+        wanted = tuple(Tensor(kept[f"y{i}"][at]) for i in range(len(kept.files) - 1))
+        same(cell(Tensor(x)), wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_gradients_of_a_loop_with_ways_out(golden, cell_of, mode):
+    cell = cell_of("ways")
+    at = np.load(golden / "mindspore_2_10_ways.npz")["x"][5]
+    found = ms.grad(lambda x: cell(x)[0].sum())(Tensor(at)).asnumpy()
+    for i in range(3):
+        step = np.zeros_like(at)
+        step[0, i] = 1e-3
+        up, down = (float(cell(Tensor(at + s))[0].asnumpy().sum()) for s in (step, -step))
+        np.testing.assert_allclose(found[0, i], (up - down) / 2e-3, rtol=5e-2, atol=5e-2)
+
+
 def test_both_branches(golden, cell_of, mode):
     """The network: LeNet's head, then twice the result where its sum is positive, else its tanh less one."""
     cell, seen = cell_of("branch"), set()
@@ -147,7 +167,7 @@ def test_what_is_no_branch(golden, tmp_path, name):
         ms.load(changed(golden, tmp_path, "branch", change))
 
 
-@pytest.mark.parametrize("name", ["branch", "loop", "nested"])
+@pytest.mark.parametrize("name", ["branch", "loop", "nested", "ways", "joins"])
 def test_mutants_load_or_are_refused(tmp_path, golden, name):
     whole, path = (golden / f"mindspore_2_10_{name}.mindir").read_bytes(), tmp_path / "net.mindir"
     for damaged in mutants(whole, 300, 7):

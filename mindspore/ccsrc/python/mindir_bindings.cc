@@ -117,11 +117,15 @@ py::tuple ReadModel(py::handle path) {
 }
 
 // ---- graphs
-// Values are numbered: inputs of main first, then the outputs of the nodes in their order.
+// Values are numbered: inputs of the graph first, captures before parameters, then the outputs of
+// the nodes in their order.
 class Description {
  public:
-  explicit Description(const Graph& graph) {
-    for (const Var& input : graph.inputs()) Number(input.node);
+  explicit Description(const Graph& graph) : name_(graph.name()) {
+    for (const Var& input : graph.inputs()) {
+      Number(input.node);
+      inputs_.append(TypeObject(input.type()));
+    }
     for (const Node* node : graph.nodes()) {
       if (node->kind == NodeKind::kParameter) continue;
       Number(node);
@@ -130,7 +134,10 @@ class Description {
     for (const Var& output : graph.outputs()) outputs_.append(At(output));
   }
 
-  py::dict Result() { return py::dict(py::arg("nodes") = nodes_, py::arg("outputs") = outputs_); }
+  py::dict Result() {
+    return py::dict(py::arg("name") = name_, py::arg("inputs") = inputs_, py::arg("nodes") = nodes_,
+                    py::arg("outputs") = outputs_);
+  }
 
  private:
   void Number(const Node* node) {
@@ -150,9 +157,9 @@ class Description {
     py::dict attrs;
     for (size_t i = 0; i < node.op->attributes.size(); ++i) {
       const Attr& attr = (*node.attrs)[i];
-      // A graph in a graph is told by the name of its op alone.
+      auto* graph = std::get_if<Graph*>(&attr);
       attrs[py::str(node.op->attributes[i].name)] =
-          std::holds_alternative<Graph*>(attr) ? py::none() : ObjectFromAttr(attr);
+          graph ? py::str((*graph)->name()) : ObjectFromAttr(attr);
     }
     return py::make_tuple(node.op->name, inputs, attrs, outputs, ShortSpan(node.span));
   }
@@ -163,14 +170,15 @@ class Description {
     return py::make_tuple(dtype, type.shape().ToCodes());
   }
 
+  std::string name_;
   std::unordered_map<const Node*, size_t> first_;
   size_t next_ = 0;
-  py::list nodes_, outputs_;
+  py::list inputs_, nodes_, outputs_;
 };
 
-// The main graph of a trace, with calls inlined and rules applied, in which ops that are not
-// `known` are made of smaller ones. Takes the module over.
-py::dict Describe(Trace& trace, const std::set<std::string>& known) {
+// The graphs of a trace, the main one first, with calls inlined and rules applied, in which ops
+// that are not `known` are made of smaller ones. Takes the module over.
+py::list Describe(Trace& trace, const std::set<std::string>& known) {
   auto module = trace.module();
   {
     py::gil_scoped_release release;
@@ -181,7 +189,12 @@ py::dict Describe(Trace& trace, const std::set<std::string>& known) {
     LowerUnless(*module, [&](const Node& node) { return known.contains(node.op->name); });
     Optimize(*module, options);
   }
-  return Description(*module->main()).Result();
+  py::list graphs;
+  graphs.append(Description(*module->main()).Result());
+  for (const auto& graph : module->graphs()) {
+    if (graph.get() != module->main()) graphs.append(Description(*graph).Result());
+  }
+  return graphs;
 }
 
 }  // namespace
@@ -194,8 +207,9 @@ void BindMindIr(py::module_& m) {
              "Read a file: its model as a dict, and whether a checksum covered it.");
   mindir.def(
       "describe", &Describe, py::arg("trace"), py::arg("known"),
-      "The graph of a trace: nodes as Tensor (a constant) or (op, inputs, attributes, output "
-      "types, place), and outputs.");
+      "The graphs of a trace, the main one first: name, types of inputs, nodes as Tensor (a "
+      "constant) or (op, inputs, attributes, output types, place), and outputs. A graph among "
+      "attributes is its name; a type is (dtype, sizes), None of a function.");
 }
 
 }  // namespace ms::python

@@ -1,11 +1,11 @@
-"""The graph of a Cell for given arguments, as plain values: what goes into a file of another framework's layout."""
+"""The graphs of a Cell for given arguments, as plain values: what goes into a file of another framework's layout."""
 
 from __future__ import annotations
 
 import functools
 import inspect
 from collections.abc import Set
-from typing import Any
+from typing import Any, NamedTuple
 
 from mindspore import _core
 from mindspore._core import Tensor
@@ -18,15 +18,24 @@ from mindspore.compile.versions.keys import inputs_of
 from mindspore.compile.walk.tracer import Tracer
 
 
-class Captured(Version):
+class Graph(NamedTuple):
     """A graph. Its values are numbered: inputs first, then the outputs of the nodes, in order."""
+
+    name: str
+    inputs: list  # types: (dtype, sizes), or None of a function
+    nodes: list  # Tensors (constants), or (op, inputs, attributes, output types, place)
+    outputs: list[int]
+
+
+class Captured(Version):
+    """The graph of a Cell, and those that it calls by name."""
 
     def __init__(self, problem: str = "") -> None:
         self.problem = problem  # why what the Cell does is more than a graph of values
-        # Parameters and tensors: read, or (True) given.
+        # Of the main graph. Parameters and tensors: read, or (True) given.
         self.inputs: list[tuple[Tensor, bool]] = []
-        self.nodes: list = []  # Tensors (constants), or (op, inputs, attributes, output types, place)
-        self.outputs: list[int] = []
+        self.main = Graph("", [], [], [])
+        self.called: list[Graph] = []
         self.result: Any = None  # places among the outputs, in tuples as the Cell returns them
 
 
@@ -36,6 +45,7 @@ class _CapturingAttempt(Attempt):
     def __init__(self, known: Set[str], *trace: Any):
         super().__init__(*trace)
         self.known = set(known)
+        self.tracer.unrolls = False  # else a file would have each round in a branch of the one before
 
     def _whole(self, value: Any) -> Any:
         tracer = self.tracer
@@ -54,7 +64,7 @@ class _CapturingAttempt(Attempt):
             (read[at], False) if at in read else (next(rest), True)
             for at in range(len(read) + len(given))
         ]
-        made.nodes, made.outputs = found["nodes"], found["outputs"]
+        made.main, *made.called = [Graph(**graph) for graph in found]
         return made
 
 

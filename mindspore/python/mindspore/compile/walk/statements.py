@@ -64,7 +64,8 @@ class Statements(Rounds):
 
     def _step_while(self, node: ast.While, rounds: int) -> Any:
         self.at(node)
-        if rounds == _FEW_ROUNDS:
+        left = rounds and not self.tracer.unrolls and self.tracer.arms > self.loops[node]
+        if rounds == _FEW_ROUNDS or left:
             self._hide_values(node)
         test = self.test(node.test)
         self.at(node)

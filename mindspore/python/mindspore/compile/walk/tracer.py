@@ -60,6 +60,7 @@ class Tracer(Calls):
         self.acts = False  # a run prints, logs or calls what may do anything
         self.emitted = 0  # how often something to do beside computing was put into a graph
         self.arms = 0  # branches that a tensor decides, around what is being traced
+        self.unrolls = True  # a loop that is left by tensors, but whose rounds are known, too
         self.session: Session | None = None  # None: no line may run eagerly
         self.warn_break: Callable[[Unsupported], None] = lambda reason: None
         self.calls, self.unrolled = [], set()  # see recursion.py

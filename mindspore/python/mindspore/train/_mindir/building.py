@@ -1,11 +1,19 @@
-"""The nodes of a graph in a file: primitives applied to values, constants, tuples."""
+"""The nodes of a graph in a file: primitives applied to values, constants, tuples, calls of other graphs."""
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, NamedTuple
 
 from mindspore.common.tensor import Tensor
-from mindspore.train._mindir.messages import TENSORS, TUPLE, attribute, type_message
+from mindspore.train._mindir.messages import (
+    CHOICE,
+    GRAPH,
+    TENSORS,
+    TUPLE,
+    attribute,
+    type_message,
+)
 
 # Primitives of the older kind have their settings as attributes, the others as arguments.
 _OLD, _NEW = 1, 2
@@ -24,13 +32,42 @@ class Value(NamedTuple):
     tensor: Tensor | None = None  # of a constant
 
 
-class Builder:
-    """Collects nodes, and the primitives that they name."""
+class Closure(NamedTuple):
+    """A function in the file: the name of what can be called, here the graph `graphs`, which may be one of several, and its
+    first arguments, which a call gives with the others."""
+
+    name: str
+    graphs: tuple[str, ...]
+    captures: tuple[Value, ...] = ()
+
+
+class Primitives:
+    """Those of a file, and numbers for the names in it."""
 
     def __init__(self) -> None:
+        self.messages: list[dict] = []
+        self.numbers = itertools.count()
+        self._names: dict[str, str] = {}  # by what they are
+
+    def name(self, primitive: str, old: dict | None) -> str:
+        """The name of a primitive with these settings."""
+        key = repr((primitive, old))
+        if key not in self._names:
+            name = self._names[key] = f"{primitive}:{len(self.messages)}"
+            attributes = [attribute(key, value) for key, value in (old or {}).items()]
+            kind = _NEW if old is None else _OLD
+            self.messages.append(
+                {"name": name, "op_type": primitive, "attribute": attributes, "prim_type": kind}
+            )
+        return self._names[key]
+
+
+class Builder:
+    """Collects the nodes of one graph."""
+
+    def __init__(self, graph: str, primitives: Primitives) -> None:
+        self.graph, self.primitives = graph, primitives
         self.nodes: list[dict] = []
-        self.primitives: list[dict] = []
-        self._names: dict[str, str] = {}  # of primitives, by what they are
         self._constants: dict[str, str] = {}
 
     def constant(self, value: Any) -> str:
@@ -49,7 +86,7 @@ class Builder:
         return self.tensor(Tensor(number, dtype))
 
     def _constant(self, value: Any) -> str:
-        name = f"Value_{len(self.nodes)}"
+        name = f"Value_{next(self.primitives.numbers)}"
         attributes = [attribute("value", value)]
         self.nodes.append({"output": [name], "name": name, "op_type": "Constant", "attribute": attributes})  # fmt: skip
         return name
@@ -72,6 +109,31 @@ class Builder:
         if not several:
             return [Value(name, types[0][0], tuple(types[0][1]))]
         return [self._item(name, i, *one) for i, one in enumerate(types[:read])]
+
+    def switch(self, condition: Value, sides: list[Closure]) -> Closure:
+        """One of two functions that take no arguments but their captures."""
+        graphs = tuple(graph for side in sides for graph in side.graphs)
+        names = [condition.name, *map(self._function, sides)]
+        return Closure(self._apply("Switch", names, [_one_of(graphs)], {}), graphs)
+
+    def _function(self, function: Closure) -> str:
+        """The name of a function as a value."""
+        if len(function.graphs) > 1:
+            return function.name
+        names = [function.name, *[v.name for v in function.captures]]
+        return self._apply("Partial", names, [_one_of(function.graphs)], {})
+
+    def call(
+        self, function: Closure, arguments: list[Value], types: list[tuple], taken: bool
+    ) -> list[Value]:
+        """The results of a function; `taken`: apart, if they are several."""
+        shown = [_shape_of(*one) for one in types]
+        kind = _tuple_of(shown) if len(types) > 1 else shown[0]
+        names = [v.name for v in (*function.captures, *arguments)]
+        name = self._node("Call", function.name, names, kind)
+        if len(types) > 1 and taken:
+            return [self._item(name, i, *one) for i, one in enumerate(types)]
+        return [Value(name, dtype, tuple(shape)) for dtype, shape in types]
 
     def one(self, primitive: str, inputs: list[Any], like: Value, shape: Any = None) -> Value:
         """As apply, for one result of the dtype of `like`, and its shape unless another is given."""
@@ -100,34 +162,31 @@ class Builder:
         old: dict | None,
         whole: bool = False,
     ) -> str:
-        number = len(self.nodes)
-        name = f"main:{primitive}_{number}"
         kind = _tuple_of(shown) if whole else shown[0]
+        return self._node(primitive, self.primitives.name(primitive, old), names, kind)
+
+    def _node(self, what: str, called: str, names: list[str], kind: dict) -> str:
+        number = next(self.primitives.numbers)
+        name = f"{self.graph}:{what}_{number}"
         node = {
             "input": names,
             "output": [name],
             "name": name,
-            "op_type": f"REF::{self._primitive(primitive, old)}",
+            "op_type": f"REF::{called}",
             "attribute": [{**kind, "name": "shape"}],
-            "domain": f"Default/{primitive}-op{number}",
+            "domain": f"Default/{what}-op{number}",
         }
         self.nodes.append(node)
         return name
 
-    def _primitive(self, primitive: str, old: dict | None) -> str:
-        key = repr((primitive, old))
-        if key not in self._names:
-            name = self._names[key] = f"{primitive}:{len(self.primitives)}"
-            attributes = [attribute(key, value) for key, value in (old or {}).items()]
-            kind = _NEW if old is None else _OLD
-            self.primitives.append(
-                {"name": name, "op_type": primitive, "attribute": attributes, "prim_type": kind}
-            )
-        return self._names[key]
-
 
 def _shape_of(dtype: Any, shape: Any) -> dict:
     return {"tensors": [type_message(dtype, shape)], "type": TENSORS}
+
+
+def _one_of(graphs: tuple[str, ...]) -> dict:
+    shown = [{"s": graph.encode(), "type": GRAPH} for graph in graphs]
+    return {"values": shown, "type": CHOICE} if len(shown) > 1 else shown[0]
 
 
 def _tuple_of(shown: list[dict]) -> dict:

@@ -149,6 +149,18 @@ def _sparse_cross_entropy(b: Builder, values: list[Value], attributes: dict, typ
     return b.apply("SparseSoftmaxCrossEntropyWithLogits", values, types, settings)
 
 
+def _scatter_update(b: Builder, values: list[Value], attributes: dict, types: list) -> list:
+    """With indices of two dimensions at least, which MindSpore wants."""
+    x, indices, updates = values
+    if len(indices.shape) == 1:
+        shapes = [(1, *value.shape) for value in (indices, updates)]
+        indices, updates = (
+            b.one("Reshape", [value, shape], value, shape)
+            for value, shape in zip((indices, updates), shapes)
+        )
+    return b.apply("TensorScatterUpdate", [x, indices, updates], types, {})
+
+
 WRITERS: dict[str, Callable[[Builder, list[Value], dict, list], list]] = {
     **images_written.WRITERS,
     "Attention": _attention,
@@ -166,6 +178,7 @@ WRITERS: dict[str, Callable[[Builder, list[Value], dict, list], list]] = {
     "SquaredDistances": _squared_distances,
     "StopGradient": _stopped,
     "StridedSlice": _strided_slice,
+    "TensorScatterUpdate": _scatter_update,
     "Zeros": _full(0),
     "ZerosLike": _full(0),
 }

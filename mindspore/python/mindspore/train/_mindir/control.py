@@ -64,7 +64,7 @@ class Body:
         self.parts: list[Any] = []
         row: list[Step] = []
         for step in steps:
-            if step.function in (branch, loop):
+            if step.function in _CONTROLS:
                 self.parts += [_Plain(row), _Controlled(step)]
                 row = []
             else:
@@ -115,6 +115,21 @@ def loop(*operands: Any, count: int, test: Body, body: Body, after: Body) -> Any
     return after.run(behind, around)
 
 
+@_parsed
+def turns(*operands: Any, count: int, own: int, body: Body) -> Any:
+    """Turns of a loop that is left in several ways, until one does not end with the number `own`: what that gives, which is how it
+    ended, the states of the loops around and of this one, and what comes out. The first `count` operands are its first state.
+    """
+    around = operands[count:]
+    ended = body.run(operands[:count], around)
+    while ended[0] == own:
+        ended = body.run(ended[own + 1], around)
+    return ended
+
+
+_CONTROLS = (branch, loop, turns)
+
+
 class ControlledGraph(MindIrGraph):
     """A graph with branches or loops."""
 
@@ -132,7 +147,7 @@ def graph_of(
 ) -> MindIrGraph:
     """The graph of these steps."""
     given = (inputs, parameters, constants, steps, result, fixed)
-    if not any(step.function in (branch, loop) for step in steps):
+    if not any(step.function in _CONTROLS for step in steps):
         return MindIrGraph(*given)
     made = ControlledGraph(*given)
     count = len(inputs) + len(parameters) + len(constants)
@@ -140,4 +155,4 @@ def graph_of(
     return made
 
 
-__all__ = ["Body", "branch", "graph_of", "loop"]
+__all__ = ["Body", "branch", "graph_of", "loop", "turns"]

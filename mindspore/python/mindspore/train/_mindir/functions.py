@@ -1,5 +1,5 @@
 """Graphs of a file that other graphs call: a call becomes the steps of what it calls, a choice a step with two bodies, and a
-graph whose end calls itself again a step that is a loop.
+graph whose end calls itself again a step that is a loop: a simple one here, with several ways out in `tails`.
 """
 
 from __future__ import annotations
@@ -8,32 +8,24 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from mindspore import ops
-from mindspore.train._mindir.control import Body, branch, loop
+from mindspore.train._mindir.control import Body, loop
 from mindspore.train._mindir.images_read import Call
-from mindspore.train._mindir.messages import Monad
+from mindspore.train._mindir.messages import MONADS, Monad
+from mindspore.train._mindir.tails import (
+    Choice,
+    Function,
+    Place,
+    Tails,
+    end_of,
+    is_primitive,
+    node_of,
+)
 
 if TYPE_CHECKING:
     from mindspore.train._mindir.reading import Reader, Slot
 
 _DEEPEST = 64  # graphs in each other
 _MOST_TIMES = 64  # nodes that calls may make of one node of the file, on average
-
-
-@dataclasses.dataclass(frozen=True)
-class Function:
-    """A graph with its first arguments."""
-
-    graph: str
-    arguments: tuple = ()
-
-
-@dataclasses.dataclass(frozen=True)
-class Choice:
-    """One of two functions, by a condition."""
-
-    condition: Any
-    yes: Any
-    no: Any
 
 
 class Scope:
@@ -63,22 +55,29 @@ class Calls:
             self.graphs[graph.get("name", "")] = graph
         self.open: list[str] = []
         self.left = _MOST_TIMES * (nodes + 64)
+        self.tails = Tails(self)
 
     def call(self, function: Any, arguments: list) -> Any:
         """What a function gives for arguments."""
-        if isinstance(function, Choice):
-            return self._chosen(function, arguments)
-        if not isinstance(function, Function):
-            raise ValueError("what is called is no graph")
-        return self._called(function.graph, [*function.arguments, *arguments])
+        return self.tails.run(function, arguments, Place())
 
-    def _called(self, name: str, arguments: list) -> Any:
+    def simple_loop(self, name: str, arguments: list) -> Any:
+        """What a graph gives that is a loop with one way to the next turn and one out; None: it is none."""
         turn = _turn_of(self, name)
-        if turn is not None:
-            return _Loop(self, name, turn, arguments).value()
-        with _Opened(self, name):
-            known = self.bound(name, arguments)
-            return self.reader.walk(self.graphs[name], known)[0]
+        return None if turn is None else _Loop(self, name, turn, arguments).value()
+
+    def opened(self, name: str) -> _Opened:
+        """Its nodes are being read."""
+        return _Opened(self, name)
+
+    def kinds_of_inputs(self, name: str) -> tuple:
+        """The types of a graph's arguments."""
+        return tuple(_kind(message) for message in self.graphs[name].get("input", []))
+
+    def kinds_of_output(self, name: str) -> Any:
+        """The type of a graph's value."""
+        outputs = self.graphs[name].get("output", [])
+        return _kind(outputs[0]) if outputs else None
 
     def bound(self, name: str, arguments: list) -> dict[str, Any]:
         """The names of a graph's inputs with their values."""
@@ -89,24 +88,24 @@ class Calls:
             )
         return dict(zip(inputs, arguments))
 
-    def _chosen(self, choice: Choice, arguments: list) -> Any:
-        reader = self.reader
-        if isinstance(choice.condition, bool):
-            return self.call(choice.yes if choice.condition else choice.no, arguments)
-        scopes = []
-        for function in (choice.yes, choice.no):
-            scope = reader.enter(0)
-            result = reader.result(self.call(function, arguments))
-            scopes.append((reader.leave(scope), result))
-        around = _around(scope for scope, _ in scopes)
-        yes, no = (self.body(scope, result, around) for scope, result in scopes)
-        return reader.step(Call(branch, [choice.condition, *around], {"yes": yes, "no": no}))
-
     def body(self, scope: Scope, result: Any, around: list[Slot]) -> Body:
         """What a scope has become; `around` are the values around that its run is given."""
         first = scope.inputs + len(scope.taken)
         steps, result = self.reader.finished(scope.steps, result, first)
         return Body([around.index(slot) for slot in scope.taken], steps, result)
+
+
+def _kind(message: dict) -> Any:
+    """A TensorProto, a tuple of them, or None of what only keeps effects in order."""
+    shown = message if "tensor" in message else message.get("attr_info", message)
+    tensors = shown.get("tensor") or shown.get("tensors") or []
+    if len(tensors) == 1:
+        return tensors[0]
+    if shown.get("type") in MONADS:
+        return None
+    if not shown.get("values"):
+        raise ValueError("what a graph takes or gives must be tensors, or tuples of them")
+    return tuple(_kind(value) for value in shown["values"])
 
 
 def _around(scopes: Any) -> list[Slot]:
@@ -151,44 +150,23 @@ class _Turn:
     same: frozenset[int]  # arguments that every turn has alike
 
 
-def _node_of(graph: dict, name: str) -> dict:
-    """The node that gives a value, behind those that only keep the order of effects."""
-    nodes = {n["output"][0]: n for n in graph.get("node", []) if len(n.get("output", [])) == 1}
-    for _ in range(len(nodes) + 1):
-        node = nodes.get(name, {})
-        if not _is(node, "Depend"):
-            return node
-        name = (node.get("input") or [""])[0]
-    return {}
-
-
-def _is(node: dict, primitive: str) -> bool:
-    # MindSpore names a primitive by what it is and a number; what it is decides when the node is read.
-    return str(node.get("op_type", "")).removeprefix("REF::").split(":")[0] == primitive
-
-
-def _end_of(graph: dict) -> dict:
-    outputs = graph.get("output", [])
-    return _node_of(graph, outputs[0].get("name", "")) if len(outputs) == 1 else {}
-
-
 def _turn_of(calls: Calls, name: str) -> _Turn | None:
     """How a graph is a loop; None: it is none."""
     graph = calls.graphs.get(name, {})
-    called = str(_end_of(graph).get("op_type", "")).removeprefix("REF::")
-    switch = _node_of(graph, called)
+    called = str(end_of(graph).get("op_type", "")).removeprefix("REF::")
+    switch = node_of(graph, called)
     if (
-        not _is(switch, "Switch")
+        not is_primitive(switch, "Switch")
         or len(switch.get("input", [])) != 3
-        or _end_of(graph).get("input")
+        or end_of(graph).get("input")
     ):
         return None
     for going, side in ((True, switch["input"][1]), (False, switch["input"][2])):
-        partial = _node_of(graph, side)
+        partial = node_of(graph, side)
         given = partial.get("input") or [""]
         again = calls.graphs.get(given[0], {})
-        end = _end_of(again)
-        if _is(partial, "Partial") and end.get("op_type") == f"REF::{name}":
+        end = end_of(again)
+        if is_primitive(partial, "Partial") and end.get("op_type") == f"REF::{name}":
             return _Turn(called, going, given[0], _same(graph, given[1:], again, end))
     return None
 
@@ -255,7 +233,7 @@ class _Loop:
             arguments[at] = reader.slot_at(place)
         graph = self.calls.graphs[self.name]
         known = self.calls.bound(self.name, arguments)
-        end = _end_of(graph)["output"][0]
+        end = end_of(graph)["output"][0]
         (choice,) = reader.walk(graph, known, [self.turn.choice], without=end)
         if not isinstance(choice, Choice):
             raise ValueError(f"the graph '{self.name:.100}' must end with a choice")
@@ -273,7 +251,7 @@ class _Loop:
         if again:
             with _Opened(self.calls, side.graph):
                 graph = self.calls.graphs[side.graph]
-                end = _end_of(graph)
+                end = end_of(graph)
                 known = self.calls.bound(side.graph, arguments)
                 values = reader.walk(graph, known, end.get("input"), without=end["output"][0])
                 result: Any = tuple(scope.local(reader.slot(values[at])) for at in self.changing)

@@ -42,6 +42,7 @@ FLOAT, INT32, INT64, STRING, BOOL, DOUBLE, TENSORS, TUPLE, LIST, NONE = (
     21,
     25,
 )
+GRAPH, CHOICE = 27, 29  # functions: a graph by its name, one of several
 _INTEGERS = {2, 3, 4, 5, INT32, INT64, 12, 13}
 # What is there to keep effects in order, and computes nothing.
 MONADS = {23, 24}

@@ -41,6 +41,23 @@ def _numbered(x: Any, op: str, number: Any) -> Any:
     return _core.op(op)(x, number)
 
 
+def _remainder_of_number(values: list, plain: dict) -> Call:
+    if len(values) != 2 or type(values[0]) not in (int, float, bool):
+        raise ValueError("the first operand of 'RemainderScalarTensor' must be a number")
+    return Call(_remainder, values[1:], {"number": values[0]})
+
+
+def _remainder(x: Any, number: Any) -> Any:
+    return _core.op("FloorMod")(number, x)
+
+
+def _eye(values: list, plain: dict) -> Call:
+    rows, columns, dtype = (_argument(values, at) for at in range(3))
+    if not all(type(size) is int and 0 <= size < 2**15 for size in (rows, columns)):
+        raise ValueError("'Eye' must have sizes below 32768")
+    return Call(ops.eye, [], {"n": rows, "m": columns, "dtype": dtype_of_id(dtype)})
+
+
 def _lstm(values: list, plain: dict) -> Call:
     names = ("input_size", "hidden_size", "num_layers", "has_bias", "bidirectional", "dropout")
     if plain.get("proj_size", 0):
@@ -98,6 +115,7 @@ READERS: dict[str, Callable[[list, dict], Call]] = {
     "ClampScalar": _clamp,
     "ClampTensor": lambda values, plain: Call(ops.clamp, values, {}),
     "Divs": _with_number("Div"),
+    "Eye": _eye,
     "GeLU": _gelu,
     "LSTM": _lstm,
     "Max": lambda values, plain: Call(ops.amax, values[:1], {}),
@@ -107,13 +125,18 @@ READERS: dict[str, Callable[[list, dict], Call]] = {
     "LessEqualScalar": _with_number("LessEqual"),
     "GreaterScalar": _with_number("Greater"),
     "GreaterEqualScalar": _with_number("GreaterEqual"),
+    "EqScalar": _with_number("Equal"),
     "EqualScalar": _with_number("Equal"),
     "NotEqualScalar": _with_number("NotEqual"),
     "Muls": _with_number("Mul"),
+    "OnesLike": lambda values, plain: Call(ops.ones_like, values[:1], {}),
+    "RemainderScalarTensor": _remainder_of_number,
+    "RemainderTensorScalar": _with_number("FloorMod"),
     "Round": _round,
     "SearchSorted": _search,
     "SparseSoftmaxCrossEntropyWithLogits": _sparse_cross_entropy,
     "StopGradient": _stop,
     "Subs": _with_number("Sub"),
     "SumExt": _sum,
+    "ZerosLike": lambda values, plain: Call(ops.zeros_like, values[:1], {}),
 }

@@ -11,12 +11,13 @@ from mindspore import _core, log
 from mindspore.common.tensor import Tensor
 from mindspore.train._mindir import rules
 from mindspore.train._mindir.control import graph_of
-from mindspore.train._mindir.functions import Calls, Choice, Function, Scope
+from mindspore.train._mindir.functions import Calls, Scope
 from mindspore.train._mindir.graph import Declared, MindIrGraph, Step
 from mindspore.train._mindir.images_read import Call
 from mindspore.train._mindir.messages import Monad, dtype_of, tensor_of, value_of
 from mindspore.train._mindir.primitives import READERS
 from mindspore.train._mindir.rules import Argument, Rule
+from mindspore.train._mindir.tails import Choice, Function
 
 
 @dataclasses.dataclass(frozen=True)
@@ -217,7 +218,7 @@ class Reader:
         if name == "MakeTuple":
             return tuple(values)
         if name == "TupleGetItem":
-            return self._item(*values)
+            return self.item(*values)
         if name == "Partial" and values and isinstance(values[0], Function):
             return Function(values[0].graph, (*values[0].arguments, *values[1:]))
         if name == "Switch" and len(values) == 3:
@@ -234,7 +235,8 @@ class Reader:
             call = _call(rule, values, plain)
         return self.step(call)
 
-    def _item(self, values: Any, index: Any) -> Any:
+    def item(self, values: Any, index: Any) -> Any:
+        """A part of a tuple."""
         if type(index) is not int:
             raise ValueError("a part of a tuple must have a number")
         if isinstance(values, Slot):

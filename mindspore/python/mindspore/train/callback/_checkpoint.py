@@ -241,7 +241,8 @@ class ModelCheckpoint(Callback):
         folder = given(params) if callable(given) else os.getcwd() if given is None else given
         return _make_directory(folder, "directory", "ModelCheckpoint")
 
-    def on_train_begin(self, run_context: RunContext) -> None:
+    # By the older names, which programs with a loop of their own call, and subclasses override.
+    def begin(self, run_context: RunContext) -> None:
         """Find the folder and the name for this run."""
         params: Any = run_context.original_args()
         self._run_context = run_context
@@ -257,19 +258,30 @@ class ModelCheckpoint(Callback):
         self._last_step = int(params.get("cur_step_num") or 0)
         self._last_triggered_step = 0
 
-    def on_train_step_end(self, run_context: RunContext) -> None:
+    def step_end(self, run_context: RunContext) -> None:
         """Save when it is time."""
         params: Any = run_context.original_args()
+        if self._run_context is None:  # a loop that does not say when it begins: with this step
+            self.begin(run_context)
+            self._last_step = max(int(params.get("cur_step_num") or 0) - 1, 0)
         if self._is_time(params):
             self._save_ckpt(params)
 
-    def on_train_end(self, run_context: RunContext) -> None:
+    def end(self, run_context: RunContext) -> None:
         """Save the end of the training, where it had a step: one that was at its end already has none."""
+        if self._run_context is None:
+            self.begin(run_context)
         params = run_context.original_args()
         if "cur_epoch_num" in params:
             self._save_ckpt(params)
 
     def on_eval_begin(self, run_context: RunContext) -> None:
+        """Nothing is saved in evaluations."""
+
+    def on_eval_step_end(self, run_context: RunContext) -> None:
+        """Nothing is saved in evaluations."""
+
+    def on_eval_end(self, run_context: RunContext) -> None:
         """Nothing is saved in evaluations."""
 
     def __exit__(

@@ -12,7 +12,7 @@ from mindspore.train.callback._values import check_int
 class TimeMonitor(Callback):
     """Prints the time of each epoch and its mean step.
 
-    `data_size` overrides the number of steps.
+    `data_size` is the number of steps where the run does not tell it.
     """
 
     def __init__(self, data_size: int | None = None, data_time: bool = False) -> None:
@@ -37,7 +37,7 @@ class TimeMonitor(Callback):
         if not self._starts:
             return
         milliseconds = (time.perf_counter() - self._starts.pop()) * 1000
-        steps = self.data_size or params.get("batch_num") or 1
+        steps = params.get("batch_num") or self.data_size or 1
         mode = "Eval" if params.get("mode") == "eval" else "Train"
         self._say(
             f"{mode} epoch time: {milliseconds:5.3f} ms, per step time: "
