@@ -179,6 +179,17 @@ class Sampled:
         return self.graph.get_sampled_neighbors([101], [6], [2])
 
 
+def test_rows_made_by_the_program_itself_change_no_draws_behind_them(tmp_path):
+    graph_cases.file_graph(ds, FileWriter, tmp_path)
+    ds.config.set_seed(7)
+    first, second = (ds.GraphData(str(tmp_path / "graph.mindrecord")) for _ in range(2))
+    expected = draws(first)
+    ds.config.set_debug_mode(True)
+    list(ds.GeneratorDataset(Sampled(first), ["x"]).create_tuple_iterator(num_epochs=1))
+    ds.config.set_debug_mode(False)
+    assert draws(second) == expected
+
+
 def test_rows_of_a_pipeline_do_not_depend_on_workers(graph):
     ds.config.set_seed(7)
 

@@ -31,6 +31,16 @@ def set_row(*key: int) -> None:
     _local.rng = _local.raw = None
 
 
+class rows_of_pipeline:
+    """While rows are worked on; behind it the thread draws as before, as the program's own may do that work, too."""
+
+    def __enter__(self) -> None:
+        self._before = tuple(getattr(_local, name, None) for name in ("key", "rng", "raw"))
+
+    def __exit__(self, *_: object) -> None:
+        _local.key, _local.rng, _local.raw = self._before
+
+
 def row_rng() -> np.random.Generator:
     """The generator of the row being transformed; outside a pipeline, one per thread."""
     rng = getattr(_local, "rng", None)

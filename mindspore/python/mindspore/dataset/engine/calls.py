@@ -12,7 +12,7 @@ import numpy as np
 
 from mindspore.dataset import config
 from mindspore.dataset.core.draws import asks_row, drawing, may_draw, seeded
-from mindspore.dataset.core.random import set_row
+from mindspore.dataset.core.random import rows_of_pipeline, set_row
 from mindspore.dataset.core.user_code import describe, failure
 from mindspore.dataset.debug import hooked
 from mindspore.dataset.engine.values import Row, as_row, to_array
@@ -34,11 +34,12 @@ class MapCall:
     def __call__(self, rows: Rows, keys: list[int], numbers: list[int]) -> Rows:
         """The output columns of each row."""
         done = []
-        for i, row in enumerate(rows):
-            rows[i] = ()
-            set_row(keys[i], numbers[i])
-            with self._draws(keys[i], numbers[i]):
-                done.append(self._apply(row, numbers[i]))
+        with rows_of_pipeline():
+            for i, row in enumerate(rows):
+                rows[i] = ()
+                set_row(keys[i], numbers[i])
+                with self._draws(keys[i], numbers[i]):
+                    done.append(self._apply(row, numbers[i]))
         return done
 
     def _apply(self, values: Row, number: int) -> Row:
@@ -70,16 +71,20 @@ class NumberCall:
 
     def __call__(self, rows: Rows, keys: list[int], numbers: list[int]) -> Rows:
         """The number of each row."""
-        done = []
-        for row, key, number in zip(rows, keys, numbers, strict=True):
-            set_row(key, number)
-            try:
-                with self._draws(key, number):
-                    done.append((np.asarray(self.kind(self.function(*row))),))
-            except Exception as error:
-                what = f"{describe(self.function)} ({self.what.format(number)})"
-                raise failure(self.op, what, error) from error
-        return done
+        with rows_of_pipeline():
+            return [
+                (np.asarray(self._number(row, key, number)),)
+                for row, key, number in zip(rows, keys, numbers, strict=True)
+            ]
+
+    def _number(self, row: Row, key: int, number: int) -> Any:
+        set_row(key, number)
+        try:
+            with self._draws(key, number):
+                return self.kind(self.function(*row))
+        except Exception as error:
+            what = f"{describe(self.function)} ({self.what.format(number)})"
+            raise failure(self.op, what, error) from error
 
 
 class LoadCall:
@@ -97,7 +102,8 @@ class LoadCall:
 
     def __call__(self, rows: Rows, keys: list[int], numbers: list[int]) -> Rows:
         """The row at each index."""
-        return [self.row(key, index) for key, index in zip(keys, numbers, strict=True)]
+        with rows_of_pipeline():
+            return [self.row(key, index) for key, index in zip(keys, numbers, strict=True)]
 
     def row(self, key: int, index: int) -> Row:
         """The row at an index."""
@@ -185,9 +191,9 @@ class BatchCall:
         """The columns of the batch: lists of values, or whole batches as arrays."""
         columns: dict[str, Any] = dict(zip(self.columns, given, strict=True))
         info = BatchInfo(epoch, number)
-        set_row(key, number)
         try:
-            with self._draws(key, number):
+            with rows_of_pipeline(), self._draws(key, number):
+                set_row(key, number)
                 result = self.function(*(columns.pop(name) for name in self.inputs), info)
         except Exception as error:
             what = f"{describe(self.function)} (per_batch_map, batch {number})"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mindspore.dataset.core.draws import drawing
+from mindspore.dataset.core.random import rows_of_pipeline
 from mindspore.dataset.core.user_code import describe, failure
 from mindspore.dataset.engine.calls import Convert, LoadCall, checked_row
 from mindspore.dataset.engine.replay import Renewed, again
@@ -84,7 +85,8 @@ class CollatedRows:
                     raise IndexError(
                         f"For 'batch_sampler', an index must be in [0, {length}), but got {index}."
                     )
-                rows.append(self.load.row(key, int(index)))
+                with rows_of_pipeline():
+                    rows.append(self.load.row(key, int(index)))
             yield self._collated(rows)
 
     def _collated(self, rows: list[Row]) -> Row:
