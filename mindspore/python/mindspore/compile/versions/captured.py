@@ -45,7 +45,8 @@ class _CapturingAttempt(Attempt):
     def __init__(self, known: Set[str], *trace: Any):
         super().__init__(*trace)
         self.known = set(known)
-        self.tracer.unrolls = False  # else a file would have each round in a branch of the one before
+        # Else a file would have each round in a branch of the one before.
+        self.tracer.unrolls = False
 
     def _whole(self, value: Any) -> Any:
         tracer = self.tracer
