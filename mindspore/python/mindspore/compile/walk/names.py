@@ -181,7 +181,8 @@ class Names(Flow):
         value = self.eval(node.value)
         self.at(node)
         changed = self.tracer.augment(type(node.op), old, value)
-        if changed is not old or isinstance(old, Tensor):
+        # An item is put back even so, since a tuple refuses that.
+        if changed is not old or isinstance(old, Tensor) or isinstance(target, ast.Subscript):
             self.at(target)
             write(changed)
 
