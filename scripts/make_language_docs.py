@@ -30,7 +30,9 @@ inside of a branch, loop or gradient that is compiled, the whole call does. A wa
 
 **What compiled code rests on.** Attributes, globals, closures, lists, dicts and arrays that a program reads are facts, checked on
 every call: when one changes, the program is compiled anew. Two changes are not seen: of `cell.__dict__` or `cell._cells` around
-the attributes and methods of the cell, and of settings that the program reads with `get_context`.
+the attributes and methods of the cell, and of settings that the program reads with `get_context`. An array of NumPy that the
+program makes is changed in place as in Python; where a tensor decides about the change, or a run gives the numbers, the call runs
+eagerly.
 
 **What is compiled is what runs.** The text of a function is compiled only where it makes the very code that Python would run. A
 file that was edited, a module that was imported again, a cell of a notebook that ran again: each function is what it was made from.
