@@ -178,3 +178,31 @@ def test_what_stays_in_a_call_is_compiled():
         ms.set_context(mode=ms.GRAPH_MODE)
         assert Net()(Tensor([1.0])).asnumpy() == [125]
         assert ops.grad(Net())(Tensor([1.0])).asnumpy() == [125]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda a: np.clip(a, 0, 1, a),
+        lambda a: a.clip(0, 1, out=a),
+        lambda a: np.concatenate([a * 0], 0, a),
+        lambda a: np.add.reduce(np.ones((2, 3), np.float32), 0, None, a),
+        lambda a: np.nan_to_num(a, copy=False),
+        lambda a: np.ndarray.fill(a, 9),
+        lambda a: np.add(1.0, 2.0, out=(a,)),
+        lambda a: np.lib.stride_tricks.as_strided(a).fill(4),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::mindspore.compile.program.errors.RunsEagerly")
+def test_a_branch_not_taken_changes_nothing(change):
+    def function(x):
+        a = np.full(3, 5, np.float32)
+        a[1] = np.nan
+        if x.sum() > 100:
+            change(a)
+        return x + Tensor(a)
+
+    compiled = jit(function)
+    for number in (1.0, 200.0, 1.0):
+        x = Tensor([number], ms.float32)
+        np.testing.assert_array_equal(compiled(x).asnumpy(), function(x).asnumpy())

@@ -124,8 +124,11 @@ READING = frozenset(
 _IN_PLACE = frozenset(
     "fill itemset partition put resize setfield setflags sort tofile byteswap dump".split()
 )
-# Memory of NumPy that can be changed in place, and its functions that do so whatever they are given.
+# Memory of NumPy that can be changed in place.
 ARRAYS = (np.ndarray, np.flatiter)
+# How many arguments stand before the place for what is written to.
+_BEFORE_OUT = {"clip": 3, "concatenate": 2, "reduce": 3, "accumulate": 3, "around": 2, "cumsum": 3}
+# They write whatever they are given.
 _WRITING_ARRAYS = frozenset("at copyto fill_diagonal place put put_along_axis putmask".split())
 
 # Of loggers and warnings.
@@ -235,24 +238,27 @@ def reads_array(function: Any) -> bool:
 
 def memory_of(array: Any) -> Any:
     """The array that a view of an array shows, or itself."""
-    while isinstance(array.base, ARRAYS):
-        array = array.base
-    return array
+    memory = base = array
+    while (base := getattr(base, "base", None)) is not None:
+        memory = base if isinstance(base, np.ndarray) else memory
+    return memory.base if isinstance(memory, np.flatiter) else memory
 
 
 def may_write_array(function: Any, args: Any, kwargs: dict) -> bool:
     """Whether a call may change an array that it is given, or that it is a method of."""
-    owner = getattr(function, "__self__", None)
-    if isinstance(owner, ARRAYS):
-        return function.__name__ in _IN_PLACE
-    if not any(isinstance(v, ARRAYS) for v in (*args, *kwargs.values())):
+    owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
+    if isinstance(function, types.MethodDescriptorType) and args:
+        owner, args = args[0], args[1:]
+    if not any(isinstance(v, ARRAYS) for v in (owner, *args, *kwargs.values())):
         return False
-    if kwargs.get("out") is not None or (
-        isinstance(function, np.ufunc) and len(args) > function.nin
-    ):
+    if kwargs.get("out") is not None or kwargs.get("copy") is False:
         return True
-    if module_of(function).partition(".")[0] == "numpy":
-        return getattr(function, "__name__", "") in _WRITING_ARRAYS
+    if isinstance(owner, ARRAYS):
+        return name in _IN_PLACE
+    if isinstance(function, np.ufunc):
+        return len(args) > function.nin
+    if isinstance(owner, np.ufunc) or module_of(function).partition(".")[0] == "numpy":
+        return name in _WRITING_ARRAYS or len(args) > _BEFORE_OUT.get(name, len(args))
     return not (is_repeatable(function) or only_reads(function))
 
 

@@ -25,6 +25,7 @@ from mindspore.compile.values.stand_ins import is_unknown, needs_value
 from mindspore.compile.values.structure import (
     contents_of,
     holds,
+    nodes,
     replace_leaves,
     same_contents,
     set_contents,
@@ -154,11 +155,11 @@ class PlainCalls(Operations):
             for v in (owner, *args, *kwargs.values())
             if isinstance(v, _CHANGEABLE) and self.is_outside(v)
         ]
-        if foreign.may_write_array(function, args, kwargs):
-            for value in (owner, *args, *kwargs.values()):
-                if isinstance(value, foreign.ARRAYS):
-                    self.note_array(foreign.memory_of(value))
-        if not watched or (owner is not None and _name(function) in READING):
+        if owner is not None and _name(function) in READING and "out" not in kwargs:
+            return self.call_plainly(function, args, kwargs)
+        if self.trace.depth and not watched:
+            return self._call_among_arrays(function, args, kwargs)
+        if not watched:
             return self.call_plainly(function, args, kwargs)
         before = [copy.copy(v) for v in watched]
         try:
@@ -172,6 +173,21 @@ class PlainCalls(Operations):
                     f"'{_name(function)}' changes a {type(changed[0][0]).__name__} that was made outside of the "
                     "compiled function; copy it first, or return the new value"
                 )
+
+    def _call_among_arrays(self, function: Any, args: list, kwargs: dict) -> Any:
+        """Calls what may change an array, where a branch or loop may have to put that back."""
+        given = nodes([getattr(function, "__self__", None), list(args), kwargs])
+        memories = {
+            id(m): m
+            for m in map(foreign.memory_of, (v for v in given if isinstance(v, foreign.ARRAYS)))
+        }
+        before = [(m, m.copy()) for m in memories.values()]
+        try:
+            return self.call_plainly(function, args, kwargs)
+        finally:
+            for memory, numbers in before:
+                if not _is_still(memory, numbers):
+                    self.note_array(memory, numbers)
 
     def _refuse_changing(self, value: Any) -> None:
         """Refuses a method that somebody else may call, of a list or dict from outside, which it changes."""

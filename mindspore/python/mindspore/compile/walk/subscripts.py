@@ -51,14 +51,13 @@ class Subscripts(Facts):
             raise Inseparable(
                 "an array that was made in compiled code is given what only a run knows; make a new array, or compute with tensors"
             )
-        self.note_array(memory)
+        if self.trace.depth:
+            self.note_array(memory, memory.copy())
 
-    def note_array(self, array: Any) -> None:
-        """Keeps the numbers of an array that is to be changed, where a branch or loop may have to put them back."""
-        if self.trace.depth and all(
-            a is not array for a, _ in self.changed_arrays[self.arrays_apart :]
-        ):
-            self.changed_arrays.append((array, array.copy()))
+    def note_array(self, array: Any, before: Any) -> None:
+        """Keeps the numbers of an array that changes, where a branch or loop may have to put them back."""
+        if all(a is not array for a, _ in self.changed_arrays[self.arrays_apart :]):
+            self.changed_arrays.append((array, before))
 
     def is_outside(self, value: Any) -> bool:
         """Whether a list, dict or array was read from outside."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mindspore.dataset.core.random import make_rng
-from mindspore.dataset.engine.graph_store import NOBODY, GraphStore, Rows
+from mindspore.dataset.engine.graph_store import NOBODY, GraphStore, Rows, summed_by_row
 
 _AT_ONCE = 1 << 22  # neighbors that a step of a walk looks at together
 
@@ -124,8 +124,9 @@ class Sampler:
         values = np.minimum(
             low[:, None] + rng.random((len(nodes), wanted)) * (high - low)[:, None], below[:, None]
         )
-        places: np.ndarray = np.searchsorted(sums, values, side="right") - 1
-        return places
+        places = np.searchsorted(sums, values, side="right") - 1
+        first, end = rows.starts[nodes][:, None], rows.starts[nodes + 1][:, None]
+        return np.clip(places, first, end - 1)
 
     def strangers(
         self, op: str, seed: int, nodes: np.ndarray, wanted: int, kind: Any
@@ -209,10 +210,11 @@ class Sampler:
             last = before[start:stop][owner]
             near = self.store.between(last, targets) != NOBODY
             weights = np.where(targets == last, 1 / home, np.where(near, 1.0, 1 / away))
-            sums = np.concatenate([[0.0], np.cumsum(weights)])
             bounds = np.searchsorted(owner, np.arange(stop - start + 1))
+            sums = summed_by_row(weights, bounds)
             low, high = sums[bounds[:-1]], sums[bounds[1:]]
             values = np.minimum(low + draws[start:stop] * (high - low), np.nextafter(high, low))
-            reached[start:stop] = targets[np.searchsorted(sums, values, side="right") - 1]
+            chosen = np.searchsorted(sums, values, side="right") - 1
+            reached[start:stop] = targets[np.clip(chosen, bounds[:-1], bounds[1:] - 1)]
             start = stop
         return reached

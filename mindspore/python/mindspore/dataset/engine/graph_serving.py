@@ -181,8 +181,13 @@ class GraphClient:
         try:
             send(end, {"ask": what, "plain": plain, "arrays": heads}, parts)
             head, content = receive(end)
-        except (OSError, EOFError):
+        except (
+            BaseException
+        ) as error:  # an answer that comes later is not to be taken for the next one's
+            end.close()
             self._local.held = 0, None
+            if not isinstance(error, (OSError, EOFError)):
+                raise
             self._lost("it has ended")
         if "error" in head:
             raise _ERRORS.get(head["kind"], RuntimeError)(head["error"])

@@ -156,12 +156,12 @@ class GraphStore:
         return rows
 
     def summed(self, kind: int) -> np.ndarray:
-        """Sums of the weights of the edges of `rows`, from the first to before each."""
+        """Sums of the weights of the edges of `rows`, from the first to before each; the largest of each row counts as 1."""
         sums = self._sums.get(kind)
         if sums is None:
-            edges = self.rows(kind).edges
-            weights = np.ones(len(edges)) if self.weights is None else self.weights[edges]
-            sums = self._sums[kind] = np.concatenate([[0.0], np.cumsum(weights, dtype=np.float64)])
+            rows = self.rows(kind)
+            weights = np.ones(len(rows.edges)) if self.weights is None else self.weights[rows.edges]
+            sums = self._sums[kind] = summed_by_row(weights, rows.starts)
         return sums
 
     def between(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
@@ -238,6 +238,16 @@ def joined(
             f"{said}, both ends of an edge must be nodes of the graph, but got {wrong}."
         ) from None
     return np.stack(ends, axis=1) if len(edges) else np.zeros((0, 2), np.int64)
+
+
+def summed_by_row(weights: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Sums of weights from the first to before each. Each row is divided by its largest, so that no row vanishes beside another."""
+    degrees = np.diff(starts)
+    tops = np.ones(len(degrees))
+    full = degrees > 0
+    tops[full] = np.maximum.reduceat(weights, starts[:-1][full])
+    scaled = weights / np.repeat(np.where(tops > 0, tops, 1.0), degrees)
+    return np.concatenate([[0.0], np.cumsum(scaled, dtype=np.float64)])
 
 
 def checked_weights(weights: np.ndarray, said: str) -> np.ndarray:

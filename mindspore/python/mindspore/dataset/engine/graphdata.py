@@ -71,8 +71,8 @@ class _Asked:
         """Lists of all that there is, as graph_info tells it."""
         nodes, edges = self.store.nodes, self.store.edges
         return {
-            "node_type": nodes.kinds,
-            "edge_type": edges.kinds,
+            "node_type": list(nodes.kinds),
+            "edge_type": list(edges.kinds),
             "node_num": nodes.counts(),
             "edge_num": edges.counts(),
             "node_feature_type": list(nodes.features),

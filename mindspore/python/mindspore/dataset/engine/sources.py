@@ -80,14 +80,15 @@ class CollatedRows:
         length = len(self.load.source)
         for indices in self.batches:
             rows = []
-            for index in indices:
-                if not 0 <= int(index) < length:
-                    raise IndexError(
-                        f"For 'batch_sampler', an index must be in [0, {length}), but got {index}."
-                    )
-                with rows_of_pipeline():
+            with rows_of_pipeline():  # collate_fn draws as the last of them does
+                for index in indices:
+                    if not 0 <= int(index) < length:
+                        raise IndexError(
+                            f"For 'batch_sampler', an index must be in [0, {length}), but got {index}."
+                        )
                     rows.append(self.load.row(key, int(index)))
-            yield self._collated(rows)
+                batch = self._collated(rows)
+            yield batch
 
     def _collated(self, rows: list[Row]) -> Row:
         columns = [list(values) for values in zip(*rows)]
