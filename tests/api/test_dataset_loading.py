@@ -213,3 +213,27 @@ def test_another_thread_stops_who_makes_rows(all_plain):
     iterator.stop()
     thread.join(10)
     assert not thread.is_alive() and "was stopped" in said[0]
+
+
+def test_collate_fn_draws_anew_for_each_batch():
+    from mindspore.dataset.core.random import row_rng
+
+    ds.config.set_seed(3)
+    drawn = []
+
+    def collate(x):
+        drawn.append(row_rng().random())
+        return (np.stack(x),)
+
+    class Numbers:
+        def __getitem__(self, i):
+            return (np.int64(i),)
+
+        def __len__(self):
+            return 6
+
+    batches = [[0, 1], [2, 3], [4, 5]]
+    data = ds.GeneratorDataset(Numbers(), ["x"], batch_sampler=batches, collate_fn=collate)
+    for _ in range(2):
+        assert len(list(data.create_tuple_iterator(num_epochs=1))) == 3
+    assert len(drawn) == 6 and len(set(drawn[:3])) == 3
