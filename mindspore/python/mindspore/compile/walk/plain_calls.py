@@ -93,10 +93,8 @@ class PlainCalls(Operations):
         return not holds(arguments, lambda v: isinstance(v, _late.parameter_class) or may_be(v))
 
     def _run_here(self, function: Any, args: list, kwargs: dict) -> Any:
-        owner, root = (
-            getattr(function, "__self__", None),
-            foreign.module_of(function).partition(".")[0],
-        )
+        owner = getattr(function, "__self__", None)
+        root = foreign.module_of(function).partition(".")[0]
         if root != "mindspore" and holds_number((args, kwargs)):
             raise NumberDecides
         if foreign.speaks(function):

@@ -317,19 +317,13 @@ class GraphData:
         self, node_list: list[Any] | np.ndarray, feature_types: list[Any] | np.ndarray
     ) -> list[np.ndarray]:
         """The values of each of the features: those of each node, zeros where it has none and for -1."""
-        op = self._op("get_node_feature")
-        nodes = whole_numbers(op, "node_list", node_list, flat=False)
-        names = self._kinds(op, "feature_types", feature_types)
-        return [np.squeeze(value) for value in self._answers("node_values", [op, names], [nodes])]
+        return self._features("node", node_list, feature_types)
 
     def get_edge_feature(
         self, edge_list: list[Any] | np.ndarray, feature_types: list[Any] | np.ndarray
     ) -> list[np.ndarray]:
         """The values of each of the features: those of each edge, zeros where it has none and for -1."""
-        op = self._op("get_edge_feature")
-        edges = whole_numbers(op, "edge_list", edge_list, flat=False)
-        names = self._kinds(op, "feature_types", feature_types)
-        return [np.squeeze(value) for value in self._answers("edge_values", [op, names], [edges])]
+        return self._features("edge", edge_list, feature_types)
 
     def graph_info(self) -> dict[str, Any]:
         """The types of nodes and edges, how many there are of each, and the features."""
@@ -337,6 +331,14 @@ class GraphData:
         for what in ("node", "edge"):
             told[f"{what}_num"] = dict(zip(told[f"{what}_type"], told[f"{what}_num"], strict=True))
         return told
+
+    def _features(self, what: str, items: Any, feature_types: Any) -> list[np.ndarray]:
+        op = self._op(f"get_{what}_feature")
+        numbers = whole_numbers(op, f"{what}_list", items, flat=False)
+        names = self._kinds(op, "feature_types", feature_types)
+        return [
+            np.squeeze(value) for value in self._answers(f"{what}_values", [op, names], [numbers])
+        ]
 
     # ---- arguments
 
