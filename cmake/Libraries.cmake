@@ -50,7 +50,8 @@ ms_add_isa_libraries(ms_cpu)
 # NVIDIA's GPUs. Nothing of NVIDIA's is needed to build it: it opens their libraries when it runs. Texts of kernels lie in it.
 set(texts "")
 foreach(text Base:backends/cuda/device/base.cuh Scalars:backends/cuda/device/scalars.cuh Reductions:backends/cuda/device/reductions.cuh
-             Indexed:backends/cuda/device/indexed.cuh Pooling:backends/cuda/device/pooling.cuh Random:backends/cuda/device/random.cuh Math:loops/math_functions.h)
+             Indexed:backends/cuda/device/indexed.cuh Pooling:backends/cuda/device/pooling.cuh Random:backends/cuda/device/random.cuh Slices:backends/cuda/device/slices.cuh
+             Math:loops/math_functions.h)
   string(REPLACE ":" ";" text "${text}")
   list(GET text 0 name)
   list(GET text 1 file)

@@ -2,6 +2,8 @@
 // leading dimensions, without the matrix of scores as a value. The backward op makes the
 // probabilities again from the logarithm of each row's sum. Dropout draws element i of the scores
 // as op Dropout would, from a key that is an input, so that both directions see the same choice.
+#include <cmath>
+
 #include "ops/all.h"
 #include "ops/batch.h"
 #include "ops/shard.h"
@@ -85,73 +87,134 @@ Types InferAttentionGrad(InferContext& c) {
 }
 
 // ---- the composition, for what has no kernel ----------------------------------------------------
+// What both ops read, of a node or of a call.
+struct Operands {
+  Emitter& emitter;
+  Term query, key, value, mask, random_key;  // the last one where something is dropped
+  double scale, fill, keep;
+  bool causal;
+};
+
+template <class Context>
+Operands OperandsOf(Context& c) {
+  double keep = c.template attr<double>("keep_prob");
+  return {c.emitter(),
+          c.in(kQuery),
+          c.in(kKey),
+          c.in(kValue),
+          c.in(kMask),
+          keep == 1 ? Term() : c.in(kRandomKey),
+          c.template attr<double>("scale"),
+          c.template attr<double>("fill"),
+          keep,
+          c.template attr<bool>("causal")};
+}
+
 // The matrices that both directions are about, as values: P = exp(scores - largest - log_sum),
 // W = what dropout multiplies by, T = W (dout v^T).
 class Matrices {
  public:
-  Matrices(GradContext& g, const Term& largest, const Term& log_sum)
-      : g_(g), wide_(WideOf(g.in_type(kQuery).dtype())) {
-    query = Wide(g.in(kQuery));
-    key = Wide(g.in(kKey));
-    value = Wide(g.in(kValue));
-    scale = g.attr<double>("scale");
-    Term scores = Product(query, key, false, true) * scale;
+  explicit Matrices(Operands operands)
+      : scale(operands.scale),
+        operands_(std::move(operands)),
+        wide_(WideOf(operands_.query.dtype())) {
+    query = Wide(operands_.query);
+    key = Wide(operands_.key);
+    value = Wide(operands_.value);
+    scores = Product(query, key, false, true) * scale;
     if (Hides()) {
-      scores = Where(g.in(kMask), g.emitter().Scalar(g.attr<double>("fill"), wide_), scores);
+      scores = Where(operands_.mask, Constant(operands_.fill), scores);
     } else {
-      scores = scores + Wide(g.in(kMask));
+      scores = scores + Wide(operands_.mask);
     }
-    probabilities = Visible(g.Call("Exp", {scores - Column(largest) - Column(log_sum)}));
+  }
+  Matrices(Operands operands, const Term& largest, const Term& log_sum)
+      : Matrices(std::move(operands)) {
+    probabilities = Visible(Call("Exp", {scores - Column(largest) - Column(log_sum)}), 0);
   }
 
+  Term Call(std::string_view op, const Terms& in, const NamedAttrs& attrs = {}) const {
+    return operands_.emitter.Call(op, in, attrs);
+  }
+  Term Constant(double x) const { return operands_.emitter.Scalar(x, wide_); }
   Term Wide(const Term& x) const { return CastTo(x, wide_); }
   Term Product(const Term& a, const Term& b, bool ta, bool tb) const {
     const char* op = a.shape().rank() == 2 ? "MatMul" : "BatchMatMul";
-    return g_.Call(op, {a, b}, {{"transpose_a", ta}, {"transpose_b", tb}});
+    return Call(op, {a, b}, {{"transpose_a", ta}, {"transpose_b", tb}});
   }
-  // x with zeros where a mask decided the score, and where a key is not seen.
-  Term Unhidden(const Term& x) const {
-    return Hides() ? Where(g_.in(kMask), g_.emitter().Scalar(0, wide_), x) : x;
+  Term Where(const Term& condition, const Term& x, const Term& y) const {
+    return Call("Select", {condition, x, y});
+  }
+  // x with zeros where a mask decided the score.
+  Term Unhidden(const Term& x) const { return Hides() ? Where(operands_.mask, Constant(0), x) : x; }
+  // x with something else where a key is not seen.
+  Term Visible(const Term& x, double other) const {
+    if (!operands_.causal) return x;
+    auto numbers = [&](int axis) {
+      return Call("Range", {},
+                  {{"start", int64_t{0}},
+                   {"end", x.shape().dim(axis).code()},
+                   {"step", int64_t{1}},
+                   {"maxlen", int64_t{1} << 40}});
+    };
+    Term rows = Call("ExpandDims", {numbers(-2)}, {{"axis", -1}});
+    return Where(Call("Greater", {numbers(-1), rows}), Constant(other), x);
   }
   Term Dropped(const Term& x) const {
-    double keep = g_.attr<double>("keep_prob");
+    double keep = operands_.keep;
     if (keep == 1) return x;
-    return x * g_.Call("DropoutMask", {g_.in(kRandomKey)},
-                       {{"shape", x.shape().ToCodes()}, {"keep_prob", keep}, {"dtype", wide_}});
+    return x * Call("DropoutMask", {operands_.random_key},
+                    {{"shape", x.shape().ToCodes()}, {"keep_prob", keep}, {"dtype", wide_}});
   }
-  Term RowSum(const Term& x) const {
-    return g_.Call("ReduceSum", {x}, {{"axis", Ints{-1}}, {"keep_dims", false}});
+  Term Reduced(std::string_view op, const Term& x) const {
+    return Call(op, {x}, {{"axis", Ints{-1}}, {"keep_dims", false}});
   }
-  Term Column(const Term& row) const { return g_.Call("ExpandDims", {row}, {{"axis", -1}}); }
-  // A gradient in the type of input i.
-  Term Into(size_t i, const Term& x) const {
-    return CastTo(SumTo(x, g_.in_type(i).shape()), g_.in_type(i).dtype());
-  }
+  Term RowSum(const Term& x) const { return Reduced("ReduceSum", x); }
+  Term Column(const Term& row) const { return Call("ExpandDims", {row}, {{"axis", -1}}); }
 
-  Term query, key, value, probabilities;
+  Term query, key, value, scores, probabilities;
   double scale = 1;
 
  private:
-  bool Hides() const { return IsBool(g_.in_type(kMask).dtype()); }
-  Term Where(const Term& condition, const Term& x, const Term& y) const {
-    return g_.Call("Select", {condition, x, y});
-  }
-  Term Visible(const Term& p) const {
-    if (!g_.attr<bool>("causal")) return p;
-    auto numbers = [&](int axis) {
-      return g_.Call("Range", {},
-                     {{"start", int64_t{0}},
-                      {"end", p.shape().dim(axis).code()},
-                      {"step", int64_t{1}},
-                      {"maxlen", int64_t{1} << 40}});
-    };
-    Term rows = g_.Call("ExpandDims", {numbers(-2)}, {{"axis", -1}});
-    return Where(g_.Call("Greater", {numbers(-1), rows}), g_.emitter().Scalar(0, wide_), p);
-  }
+  bool Hides() const { return IsBool(operands_.mask.dtype()); }
 
-  GradContext& g_;
+  Operands operands_;
   DType wide_;
 };
+
+// A gradient in the type of input i.
+Term Into(GradContext& g, size_t i, const Term& x) {
+  return CastTo(SumTo(x, g.in_type(i).shape()), g.in_type(i).dtype());
+}
+
+Terms ExpandAttention(ExpandContext& c) {
+  Matrices m(OperandsOf(c));
+  DType dtype = c.in(kQuery).dtype();
+  if (m.key.shape().dim(-2) == 0) {  // sums of nothing
+    Term none = m.RowSum(m.scores) + m.Constant(-INFINITY);
+    return {CastTo(m.Product(m.scores, m.value, false, false), dtype), none, none};
+  }
+  Term scores = m.Visible(m.scores, -INFINITY);
+  Term largest = m.Reduced("ReduceMax", scores);
+  // A row that sees nothing has no largest score to be seen from.
+  Term none = m.Call("Equal", {largest, m.Constant(-INFINITY)});
+  Term shift = m.Where(none, m.Constant(0), largest);
+  Term powers = m.Call("Exp", {scores - m.Column(shift)});
+  Term sum = m.RowSum(powers);
+  Term out = m.Product(m.Dropped(powers), m.value, false, false) / m.Column(sum);
+  return {CastTo(out, dtype), largest, m.Call("Log", {sum})};
+}
+
+Terms ExpandAttentionGrad(ExpandContext& c) {
+  Matrices m(OperandsOf(c), c.in(kLargest), c.in(kLogSum));
+  Term dout = m.Wide(c.in(kOutGrad)), p = m.probabilities;
+  Term t = m.Dropped(m.Product(dout, m.value, false, true));
+  Term ds = m.Unhidden(p * (t - m.Column(c.in(kDelta)))) * m.scale;
+  DType dtype = c.in(kQuery).dtype();
+  return {CastTo(m.Product(ds, m.key, false, false), dtype),
+          CastTo(m.Product(ds, m.query, true, false), dtype),
+          CastTo(m.Product(m.Dropped(p), dout, true, false), dtype)};
+}
 
 NamedAttrs AttentionAttrs(const GradContext& g) {
   return {{"scale", g.attr<double>("scale")},
@@ -172,8 +235,8 @@ Terms AttentionGradient(GradContext& g) {
                    {{"axis", Ints{-1}}, {"keep_dims", false}});
   }
   if (g.has_dout(2)) delta = delta ? delta - g.dout(2) : -g.dout(2);
-  if (!delta) return {};
   Terms grads(5);
+  if (!delta) return grads;
   if (g.needs(kQuery) || g.needs(kKey) || g.needs(kValue)) {
     Terms made = g.CallMany("AttentionGrad",
                             {g.in(kQuery), g.in(kKey), g.in(kValue), g.in(kMask), g.in(kRandomKey),
@@ -182,9 +245,9 @@ Terms AttentionGradient(GradContext& g) {
     for (size_t i : {kQuery, kKey, kValue}) grads[i] = made[i];
   }
   if (g.needs(kMask) && !IsBool(g.in_type(kMask).dtype())) {
-    Matrices m(g, largest, log_sum);
+    Matrices m(OperandsOf(g), largest, log_sum);
     Term t = m.Dropped(m.Product(m.Wide(dout), m.value, false, true));
-    grads[kMask] = m.Into(kMask, m.probabilities * (t - m.Column(delta)));
+    grads[kMask] = Into(g, kMask, m.probabilities * (t - m.Column(delta)));
   }
   return grads;
 }
@@ -192,7 +255,7 @@ Terms AttentionGradient(GradContext& g) {
 // AttentionGrad as a function of all its inputs: dq = scale dS k, dk = scale dS^T q,
 // dv = (W P)^T dout, where dS = P (T - delta) and T = W (dout v^T).
 Terms AttentionGradGradient(GradContext& g) {
-  Matrices m(g, g.in(kLargest), g.in(kLogSum));
+  Matrices m(OperandsOf(g), g.in(kLargest), g.in(kLogSum));
   Term dout = m.Wide(g.in(kOutGrad)), delta = m.Column(g.in(kDelta));
   Term p = m.probabilities, t = m.Dropped(m.Product(dout, m.value, false, true));
   Term ds = m.Unhidden(p * (t - delta));
@@ -225,7 +288,7 @@ Terms AttentionGradGradient(GradContext& g) {
     add(kOutGrad, m.Product(m.Dropped(to_t), m.value, false, false));
     add(kValue, m.Product(m.Dropped(to_t), dout, true, false));
   }
-  if (!to_p) return {};
+  if (!to_p) return grads;
   Term to_scores = to_p * p;
   for (size_t i : {kLargest, kLogSum}) add(i, -m.RowSum(to_scores));
   to_scores = m.Unhidden(to_scores);
@@ -233,7 +296,7 @@ Terms AttentionGradGradient(GradContext& g) {
   add(kKey, m.Product(to_scores, m.query, true, false) * m.scale);
   if (!IsBool(g.in_type(kMask).dtype())) add(kMask, to_scores);
   for (size_t i = 0; i < grads.size(); ++i) {
-    if (grads[i]) grads[i] = m.Into(i, grads[i]);
+    if (grads[i]) grads[i] = Into(g, i, grads[i]);
   }
   return grads;
 }
@@ -296,6 +359,7 @@ void DefineAttention(OpRegistry& ops) {
       .Batch(BatchAttention)
       .Shard(shard::Attention)
       .Infer(InferAttention)
+      .Expand(ExpandAttention)
       .Grad(AttentionGradient);
   WithAttentionAttrs(
       WithAttentionInputs(ops.Op("AttentionGrad").Internal())
@@ -308,6 +372,7 @@ void DefineAttention(OpRegistry& ops) {
       .Batch(BatchAttention)
       .Shard(shard::AttentionGrad)
       .Infer(InferAttentionGrad)
+      .Expand(ExpandAttentionGrad)
       .Grad(AttentionGradGradient);
 }
 

@@ -109,6 +109,23 @@ void DefineDistance(OpRegistry& ops) {
         return c.Like(1, c.shape(1));
       })
       .Grad(AbsoluteDistancesGradGrad);
+  ops.Op("RootOfSquares")
+      .Internal()
+      .Doc("The square root of a sum of squares: where it is 0, so is its gradient.")
+      .In("x", kFloating)
+      .Scalar([](Expr x) { return Unary(ScalarOp::kSqrt, x); })
+      .Grad([](GradContext& g) { return g.Call("RootOfSquaresGrad", {g.out(), g.dout()}); });
+  ops.Op("RootOfSquaresGrad")
+      .Internal()
+      .Doc("dy / (2 y): the gradient of RootOfSquares by its value y.")
+      .In("y", kFloating)
+      .In("dy", kFloating)
+      .Promote()
+      .Scalar([](Expr y, Expr dy) { return Select(y == 0.0, 0.0, dy * 0.5 / y); })
+      .Grad([](GradContext& g) {
+        auto halved = [&](const Term& x) { return g.Call("RootOfSquaresGrad", {g.in(0), x}); };
+        return Terms{halved(halved(g.dout() * g.in(1))) * -2.0, halved(g.dout())};
+      });
 }
 
 }  // namespace ms

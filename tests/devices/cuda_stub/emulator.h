@@ -41,6 +41,15 @@ static inline T __shfl_xor_sync(unsigned, T value, int mask) {
   machine->wait(0);
   return value;
 }
+static inline unsigned __ballot_sync(unsigned, bool mine) {
+  const unsigned t = threadIdx.x;
+  machine->exchange[t][0] = mine;
+  machine->wait(0);
+  unsigned all = 0;
+  for (unsigned i = 0; i < 32; ++i) all |= (unsigned)machine->exchange[t / 32 * 32 + i][0] << i;
+  machine->wait(0);
+  return all;
+}
 static inline unsigned atomicCAS(unsigned* at, unsigned expected, unsigned value) {
   unsigned old = *at;
   if (old == expected) *at = value;
@@ -55,6 +64,7 @@ static inline float atomicAdd(float* at, float value) {
 static inline float BitsToFloat(int32_t bits) { return __builtin_bit_cast(float, bits); }
 static inline int32_t FloatToBits(float x) { return __builtin_bit_cast(int32_t, x); }
 static inline float Fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+static inline int LowestBit(unsigned bits) { return __builtin_ctz(bits); }
 static inline float FromFloat16(uint16_t h) {
   uint32_t sign = (uint32_t)(h & 0x8000) << 16, e = (h >> 10) & 31, f = h & 1023;
   if (e == 31) return BitsToFloat((int32_t)(sign | 0x7f800000u | f << 13));

@@ -254,6 +254,13 @@ row(
     good=[args(f32(2, 3, low=-0.9, high=0.9), f32(2, 3))],
     bad=[args(f32(2), f32(3), says="must broadcast")],
 )
+unary("RootOfSquares", np.sqrt, 0.2, 3)
+row(
+    "RootOfSquaresGrad",
+    ref=lambda y, dy: np.where(y == 0, 0, dy / 2 / np.where(y == 0, 1, y)),
+    good=[args(f32(2, 3, low=0.5, high=2), f32(2, 3)), args(f32([0.0, 2.0]), f32(2), kink=True)],
+    bad=[args(f32(2), f32(3), says="must broadcast")],
+)
 row(
     "Real",
     ref=np.real,

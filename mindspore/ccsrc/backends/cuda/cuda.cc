@@ -26,6 +26,7 @@ class CudaBackend : public Backend {
     AddPooling(table_);
     AddNorms(table_);
     AddIndexed(table_);
+    AddSlices(table_);
     AddRandom(table_);
     AddHostKernels(table_);
     std::atexit([] {  // what was given is done before the driver goes

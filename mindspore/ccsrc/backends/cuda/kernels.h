@@ -18,6 +18,7 @@ void AddConvolutions(KernelTable& table);  // by cuDNN
 void AddPooling(KernelTable& table);
 void AddNorms(KernelTable& table);    // over batches: two nests each
 void AddIndexed(KernelTable& table);  // positions that are numbers of a tensor
+void AddSlices(KernelTable& table);   // that are put into a tensor
 void AddRandom(KernelTable& table);
 // What passes ask.
 const Layouts& TheLayouts();

@@ -2,10 +2,13 @@
 // types run in Float32; complex ones are in factor_complex.cc.
 #include <atomic>
 #include <cmath>
+#include <numeric>
+#include <vector>
 
 #include "backends/cpu/kernels/factor.h"
 #include "backends/cpu/kernels/factor_dense.h"
 #include "backends/cpu/kernels/in_float32.h"
+#include "kernel/parallel.h"
 
 namespace ms::cpu {
 namespace {
@@ -40,20 +43,33 @@ void FillWithNan(int64_t rows, int64_t columns, View<T> to) {
 
 // ---- Cholesky ------------------------------------------------------------------------------
 
-// The symmetric part of a matrix; false where it is not nearly the matrix itself.
+// The upper triangle of the symmetric part of a matrix; false where it is not nearly the matrix.
 template <class T>
 bool Symmetrise(int64_t n, View<T> x, View<T> to) {
-  constexpr double kTolerance = 1e-4;
-  double all = 0, apart = 0;
-  for (int64_t i = 0; i < n; ++i) {
-    for (int64_t j = 0; j < n; ++j) {
-      double a = static_cast<double>(x(i, j)), b = static_cast<double>(x(j, i));
-      all += a * a;
-      apart += (a - b) * (a - b);
-      to(i, j) = x(i, j) / 2 + x(j, i) / 2;
+  constexpr double kTolerance = 1e-4, kNs = 1;
+  constexpr int64_t kTile = 16;  // what is read across is read along soon after
+  int64_t strips = (n + kTile - 1) / kTile;
+  std::vector<double> all(static_cast<size_t>(strips)), apart(all);
+  ParallelFor(strips, kNs * static_cast<double>(n * kTile), [&](int64_t begin, int64_t end) {
+    for (int64_t at = begin * kTile; at < end * kTile; at += kTile) {
+      double squares = 0, differences = 0;
+      for (int64_t j0 = at; j0 < n; j0 += kTile) {
+        for (int64_t i = at; i < std::min(at + kTile, n); ++i) {
+          for (int64_t j = std::max(i, j0); j < std::min(j0 + kTile, n); ++j) {
+            double a = static_cast<double>(x(i, j)), b = static_cast<double>(x(j, i));
+            to(i, j) = x(i, j) / 2 + x(j, i) / 2;
+            squares += a * a + b * b;
+            differences += (a - b) * (a - b);
+          }
+        }
+      }
+      all[static_cast<size_t>(at / kTile)] = squares;
+      apart[static_cast<size_t>(at / kTile)] = 2 * differences;
     }
-  }
-  return apart <= kTolerance * kTolerance * all;
+  });
+  double size = std::accumulate(all.begin(), all.end(), 0.0);
+  double difference = std::accumulate(apart.begin(), apart.end(), 0.0);
+  return difference <= kTolerance * kTolerance * size;
 }
 
 template <class T>

@@ -25,6 +25,7 @@ typedef unsigned long long uint64_t;
 MS_FUNCTION float BitsToFloat(int32_t bits) { return __int_as_float(bits); }
 MS_FUNCTION int32_t FloatToBits(float x) { return __float_as_int(x); }
 MS_FUNCTION float Fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+MS_FUNCTION int LowestBit(unsigned bits) { return __ffs((int)bits) - 1; }
 MS_FUNCTION float FromFloat16(uint16_t bits) {
   float x;
   asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));

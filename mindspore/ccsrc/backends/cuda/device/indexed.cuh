@@ -1,4 +1,4 @@
-// Kernels that read at positions which are numbers of a tensor. A position out of range is reported,
+// Kernels that read or add at positions which are numbers of a tensor. A position out of range is reported,
 // and read as the first one.
 struct Numbers {
   long long at[8];
@@ -29,6 +29,93 @@ MS_FUNCTION void Gather(Fault* fault, const T* in, const I* positions, T* out, N
     const long long at =
         CheckedPosition(fault, (unsigned)n.at[0], positions[place], -size, size, place);
     out[e] = in[(block * size + at) * inner + i];
+  }
+}
+
+// Adds slices of dout to those of the result that they are copies of, in the order of positions: a
+// block has a slice. Numbers: ticket, slices, then as those of Gather.
+template <class M, class R, class I>
+MS_FUNCTION void AddSlices(Fault* fault, const M* dout, const I* positions, M* out, Numbers n) {
+  const long long outer = n.at[2], size = n.at[3], count = n.at[4], inner = n.at[5];
+  __shared__ unsigned taken[8];  // of 256 positions, a bit each
+  for (long long slice = blockIdx.x; slice < n.at[1]; slice += gridDim.x) {
+    const long long block = slice / size, first = block / outer * count;
+    for (long long begin = 0; begin < inner; begin += 256) {
+      const long long i = begin + threadIdx.x;
+      R sum = 0;
+      for (long long from = 0; from < count; from += 256) {
+        const long long place = first + from + threadIdx.x;
+        const bool mine = from + threadIdx.x < count &&
+                          CheckedPosition(fault, (unsigned)n.at[0], positions[place], -size, size,
+                                          place) == slice % size;
+        const unsigned word = __ballot_sync(0xffffffffu, mine);
+        __syncthreads();  // the words before have been read
+        if (threadIdx.x % 32 == 0) taken[threadIdx.x / 32] = word;
+        __syncthreads();
+        for (int warp = 0; warp < 8; ++warp) {
+          for (unsigned left = taken[warp]; left; left &= left - 1) {
+            const long long at = block * count + from + 32 * warp + LowestBit(left);
+            if (i < inner) sum = k_add(sum, Load(dout[at * inner + i]));
+          }
+        }
+      }
+      if (i < inner) out[slice * inner + i] = Stored<M>::Of(sum);
+    }
+  }
+}
+
+// The negative logarithm of each row's class times the weight of the class, and that weight, in
+// double. Numbers: ticket, rows, classes, the label of rows that do not count.
+template <class M, class I>
+MS_FUNCTION void LossOfRows(Fault* fault, const M* logs, const I* labels, const M* weights,
+                            double* losses, M* each, Numbers n) {
+  const long long rows = n.at[1], classes = n.at[2];
+  const long long step = (long long)gridDim.x * 256;
+  for (long long r = (long long)blockIdx.x * 256 + threadIdx.x; r < rows; r += step) {
+    const bool counts = labels[r] != n.at[3];
+    const long long label =
+        counts ? CheckedPosition(fault, (unsigned)n.at[0], labels[r], 0, classes, r) : 0;
+    const double weight = counts ? (double)Load(weights[label]) : 0;
+    const double loss = counts ? -weight * (double)Load(logs[r * classes + label]) : 0;
+    losses[r] = loss;
+    losses[rows + r] = weight;
+    if (each) each[r] = Stored<M>::Of((decltype(Load(M())))loss);
+  }
+}
+// Their sum or mean, and the sum of the weights, by one block.
+template <class M>
+MS_FUNCTION void LossOfAll(const double* losses, bool mean, M* out, M* weight, Numbers n) {
+  typedef decltype(Load(M())) R;
+  Sum<double> loss, all;
+  for (long long r = threadIdx.x; r < n.at[1]; r += 256) {
+    loss.Take(losses[r]);
+    all.Take(losses[n.at[1] + r]);
+  }
+  const double sum = JoinGroup<Sum<double>, 1, 256>(loss.Result());
+  const double total = JoinGroup<Sum<double>, 1, 256>(all.Result());
+  if (threadIdx.x != 0) return;
+  if (out) out[0] = Stored<M>::Of((R)(mean ? sum / total : sum));
+  weight[0] = Stored<M>::Of((R)total);
+}
+// The tangents of the logarithms. `total` is null where no mean is taken; `each`: every row has a
+// tangent of its own.
+template <class M, class I>
+MS_FUNCTION void LossGradient(Fault* fault, const M* dloss, const I* labels, const M* weights,
+                              const M* total, bool each, M* out, Numbers n) {
+  typedef decltype(Load(M())) R;
+  const long long classes = n.at[2], step = (long long)gridDim.x * 256;
+  for (long long e = (long long)blockIdx.x * 256 + threadIdx.x; e < n.at[1] * classes; e += step) {
+    const long long r = e / classes;
+    const bool counts = labels[r] != n.at[3];
+    const long long label =
+        counts ? CheckedPosition(fault, (unsigned)n.at[0], labels[r], 0, classes, r) : -1;
+    R value = 0;
+    if (e % classes == label) {
+      value = Load(dloss[each ? r : 0]);
+      if (total) value = value / Load(total[0]);
+      value = -value * Load(weights[label]);
+    }
+    out[e] = Stored<M>::Of(value);
   }
 }
 

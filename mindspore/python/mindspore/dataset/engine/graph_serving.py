@@ -48,6 +48,16 @@ def _unpacked(heads: list[Any], content: bytearray) -> list[np.ndarray]:
     return arrays
 
 
+def _tell_if_lost(end: socket.socket) -> None:
+    """Lets the system ask a silent machine at the other end whether it is there: about two minutes until it is given up."""
+    settings = {"TCP_KEEPIDLE": 60, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 6}
+    with contextlib.suppress(OSError):
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for name, value in settings.items():
+            if hasattr(socket, name):  # not on every system
+                end.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+
+
 class GraphServer:
     """Answers what clients ask, until all of them have come and gone."""
 
@@ -69,9 +79,15 @@ class GraphServer:
         with listener:
             listener.settimeout(_LOOK)
             while not self._done():
-                with contextlib.suppress(TimeoutError):
+                try:
                     end, _ = listener.accept()
-                    threading.Thread(target=self._talk, args=(end,), daemon=True).start()
+                except TimeoutError:
+                    continue
+                except OSError:  # who asked is gone, or there are no more files for now
+                    time.sleep(_LOOK)
+                    continue
+                _tell_if_lost(end)
+                threading.Thread(target=self._talk, args=(end,), daemon=True).start()
 
     def _done(self) -> bool:
         with self._lock:

@@ -141,6 +141,8 @@ def matrix_norm(
 # ---- distances ----------------------------------------------------------------------------------
 def _rooted(sums: Tensor, p: float) -> Tensor:
     """The root of sums, whose gradient is zero where they are."""
+    if p == 2 and sums.dtype in FLOATS:
+        return raw("RootOfSquares")(sums)
     at_zero = raw("Equal")(sums, raw("ZerosLike")(sums))
     safe = raw("Select")(at_zero, raw("OnesLike")(sums), sums)
     root = _sqrt(safe) if p == 2 else safe ** (1.0 / p)

@@ -139,6 +139,10 @@ def _squared_distances(b: Builder, values: list[Value], attributes: dict, types:
     return [b.one("Square", [distances], distances)]
 
 
+def _root_of_squares(b: Builder, values: list[Value], attributes: dict, types: list) -> list:
+    return b.apply("Sqrt", values, types, {})
+
+
 def _search(b: Builder, values: list[Value], attributes: dict, types: list) -> list:
     arguments = [*values, None, type_id(types[0][0]), bool(attributes["right"])]
     return b.apply("SearchSorted", arguments, types)
@@ -172,6 +176,7 @@ WRITERS: dict[str, Callable[[Builder, list[Value], dict, list], list]] = {
     "LogSigmoid": _log_sigmoid,
     "Ones": _full(1),
     "OnesLike": _full(1),
+    "RootOfSquares": _root_of_squares,
     "SearchRows": _search,
     "SparseSoftmaxCrossEntropyWithLogits": _sparse_cross_entropy,
     "SplitV": _split,

@@ -288,7 +288,7 @@ class Tails:
     def _zeros(self, kinds: Any) -> Any:
         if isinstance(kinds, tuple):
             return tuple(self._zeros(kind) for kind in kinds if kind is not None)
-        shape = kinds.get("dims", [])
+        shape = [-1] if kinds is None else kinds.get("dims", [])
         if len(shape) > 8 or any(not 0 <= size < 2**31 for size in shape):
             raise ValueError("a loop that is left in several ways must give tensors of known sizes")
         settings = {"dtype": dtype_of(kinds), "shape": tuple(shape), "value": 0.0}
@@ -312,6 +312,12 @@ def _same(one: Any, other: Any) -> bool:
     """Whether two values are one: never so for two tensors of the file, which may be equal."""
     if isinstance(one, tuple) and isinstance(other, tuple):
         return len(one) == len(other) and all(map(_same, one, other))
+    if isinstance(one, Function) and isinstance(other, Function):
+        return one.graph == other.graph and _same(one.arguments, other.arguments)
+    if isinstance(one, Choice) and isinstance(other, Choice):
+        return all(
+            _same(getattr(one, part), getattr(other, part)) for part in ("condition", "yes", "no")
+        )
     if isinstance(one, Monad) and isinstance(other, Monad):
         return True
     if isinstance(one, Tensor) or isinstance(other, Tensor) or type(one) is not type(other):
