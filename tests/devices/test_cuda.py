@@ -19,7 +19,7 @@ LIBRARY = Path(_core.__file__).with_name("libms_cuda.so")
 BEGIN = """
 import numpy as np, pytest
 import mindspore as ms
-from mindspore import Tensor, context, nn, ops
+from mindspore import Tensor, _core, context, nn, ops
 def both(run, *args, **kwargs):
     results = []
     for device in ("CPU", "GPU"):
@@ -207,9 +207,10 @@ def draw():
     drop.set_train()
     return [v.asnumpy() for v in (
         ops.uniform((1000,), Tensor(0.0), Tensor(1.0)), drop(Tensor(np.ones((5, 41), np.float32))), ops.standard_normal((7, 11)),
-        drop(Tensor(np.ones((3, 100), np.float16))))]
+        drop(Tensor(np.ones((3, 100), np.float16))),
+        *((key := _core.op("DropoutKey")(Seed0=3)), _core.op("DropoutMask")(key, shape=(7, 33), keep_prob=0.3)))]
 a, b = both(draw)
-for i in (0, 1, 3):
+for i in (0, 1, 3, 4, 5):
     np.testing.assert_array_equal(a[i], b[i])
 np.testing.assert_allclose(b[2], a[2], rtol=1e-5)
 """)

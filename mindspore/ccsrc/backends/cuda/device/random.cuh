@@ -102,3 +102,19 @@ MS_FUNCTION void Drop(Recorded recorded, const M* x, M* y, M* mask, uint64_t thr
     }
   });
 }
+
+// The seed and the offset that Drop would draw with, as a value, and what it would multiply by.
+MS_FUNCTION void KeyOfDrop(Recorded recorded, long long* key, Numbers n) {
+  if (blockIdx.x != 0 || threadIdx.x != 0) return;
+  key[0] = (long long)SeedOf(recorded, n);
+  key[1] = n.at[1] + (recorded ? (long long)recorded[1] : 0);
+}
+template <class R>
+MS_FUNCTION void MaskOfDrop(Recorded key, R* mask, uint64_t threshold, R scale, Numbers n) {
+  ForWords(key, n, [=](Words words, long long e) {
+    for (int j = 0; j < 4; ++j) {
+      const long long at = e + 16 * j;
+      if (at >= 0 && at < n.at[2]) mask[at] = words.at[j] < threshold ? scale : (R)0;
+    }
+  });
+}

@@ -48,15 +48,18 @@ KernelMaker Floats(const char* function) {
   };
 }
 
+// Below which words an element is kept, and what it is multiplied by then.
+std::string KeepText(double keep, const std::string& type) {
+  auto threshold = static_cast<uint64_t>(std::max(std::llround(keep * 4294967296.0), 1ll));
+  return fmt::format("{}ull, {}", threshold,
+                     ConstantText(1 / keep, type == "double" ? DType::kFloat64 : DType::kFloat32));
+}
+
 KernelChoice MakeDropout(const KernelRequest& r) {
   Shape shape = r.shape(0);
-  double keep = r.attr<double>("keep_prob");
   std::string memory = MemoryType(r.dtype(0)), type = RegisterType(r.dtype(0));
-  // Words below this are kept.
-  auto threshold = static_cast<uint64_t>(std::max(std::llround(keep * 4294967296.0), 1ll));
-  std::string body =
-      fmt::format("Drop(recorded, x, y, mask, {}ull, {}, n);", threshold,
-                  ConstantText(1 / keep, type == "double" ? DType::kFloat64 : DType::kFloat32));
+  std::string body = fmt::format("Drop(recorded, x, y, mask, {}, n);",
+                                 KeepText(r.attr<double>("keep_prob"), type));
   std::string arguments = fmt::format("Recorded recorded, const {0}* x, {0}* y, {0}* mask", memory);
   return FunctionKernel(
       [=, seeds = Seeds(r, "Seed0", "Seed1"),
@@ -72,12 +75,41 @@ KernelChoice MakeDropout(const KernelRequest& r) {
       2000);
 }
 
+KernelChoice MakeDropoutKey(const KernelRequest& r) {
+  std::string text = kRandomText + EntryText(0, "Recorded recorded, long long* key",
+                                             "KeyOfDrop(recorded, key, n);");
+  return FunctionKernel(
+      [seeds = Seeds(r, "Seed0", "Seed1"), program = Program::Of(text, 1)](const KernelArgs& args) {
+        LaunchText(StreamOf(args), *program, 0, 1, {StreamOf(args).random_words(), args.out[0]},
+                   seeds.Numbers(args.random, 0, 0));
+      },
+      2000);
+}
+
+// The key stands where the words of a recording would: it is read when the kernel runs.
+KernelChoice MakeDropoutMask(const KernelRequest& r) {
+  Shape shape = r.out[0].shape();
+  if (shape.size() == 0) return FunctionKernel([](const KernelArgs&) {}, 10);
+  std::string type = MemoryType(r.out[0].dtype());
+  std::string body =
+      fmt::format("MaskOfDrop(key, mask, {}, n);", KeepText(r.attr<double>("keep_prob"), type));
+  std::string text = kRandomText + EntryText(0, fmt::format("Recorded key, {}* mask", type), body);
+  return FunctionKernel(
+      [=, program = Program::Of(text, 1)](const KernelArgs& args) {
+        LaunchText(StreamOf(args), *program, 0, BlocksFor(shape.size() / 4 + 32),
+                   {args.in[0], args.out[0]}, {0, 0, shape.size(), FirstElement(shape), 0, 0});
+      },
+      2000);
+}
+
 }  // namespace
 
 void AddRandom(KernelTable& table) {
   table.For("UniformReal").Try("text", Floats("Uniform"));
   table.For("StandardNormal").Try("text", Floats("Normal"));
   table.For("Dropout").Try("text", MakeDropout);
+  table.For("DropoutKey").Try("text", MakeDropoutKey);
+  table.For("DropoutMask").Try("text", MakeDropoutMask);
 }
 
 }  // namespace ms::cuda
