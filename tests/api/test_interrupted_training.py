@@ -82,8 +82,17 @@ PROGRAM = """
 
 
 @pytest.mark.serial
-@pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE], ids=["graph", "pynative"])
-@pytest.mark.parametrize("place", ["compiling", "stepping", "sinking", "waiting", "saving"])
+@pytest.mark.parametrize(
+    ("place", "mode"),
+    [
+        ("compiling", ms.GRAPH_MODE),
+        ("stepping", ms.GRAPH_MODE),
+        ("stepping", ms.PYNATIVE_MODE),
+        ("sinking", ms.GRAPH_MODE),
+        ("waiting", ms.PYNATIVE_MODE),
+        ("saving", ms.PYNATIVE_MODE),
+    ],
+)
 def test_ctrl_c(tmp_path, place, mode):
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(PROGRAM), place, str(mode), str(tmp_path)],
@@ -93,4 +102,4 @@ def test_ctrl_c(tmp_path, place, mode):
     )
     assert done.returncode == 0, done.stderr
     assert float(done.stdout) < 1.0
-    assert [file.name for file in tmp_path.iterdir()] == ["a.ckpt"] or place == "saving"
+    assert [file.name for file in tmp_path.iterdir()] == ["a.ckpt"]
