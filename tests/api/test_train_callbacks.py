@@ -177,7 +177,9 @@ def test_early_stopping(capsys):
         on_train_epoch_end=lambda rc: epochs.append(rc.original_args().cur_epoch_num)
     )
     model = make_model()
-    stop = EarlyStopping("eval_loss", patience=2, mode="max", verbose=True, restore_best_weights=True)
+    stop = EarlyStopping(
+        "eval_loss", patience=2, mode="max", verbose=True, restore_best_weights=True
+    )
     first = []
     keep = LambdaCallback(
         on_train_epoch_end=lambda rc: first or first.append(model._network.weight.asnumpy().copy())

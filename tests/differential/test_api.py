@@ -17,7 +17,9 @@ class Made:
         said: accepted; changes nothing.
     """
 
-    def __init__(self, said: int, checked: int, refused: int, used: int, *, dropped: int = 0) -> None:
+    def __init__(
+        self, said: int, checked: int, refused: int, used: int, *, dropped: int = 0
+    ) -> None:
         del dropped
         _check(checked)
         if checked < 0:

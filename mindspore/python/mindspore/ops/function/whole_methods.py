@@ -118,9 +118,7 @@ def _method_uniform(
 ) -> Tensor:
     """Numbers of a range, in the shape and dtype of this tensor."""
     with drawing_from(generator):
-        made = uniform(
-            tuple(self.shape), Tensor(from_, _core.float32), Tensor(to, _core.float32)
-        )
+        made = uniform(tuple(self.shape), Tensor(from_, _core.float32), Tensor(to, _core.float32))
     return made.astype(self.dtype)
 
 
