@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import mindspore as ms
-from mindspore import Generator, Tensor, nn, ops
+from mindspore import Generator, Tensor, mint, nn, ops
 
 
 def drawn() -> list:
@@ -66,6 +66,39 @@ def test_generators_of_ones_own(method):
     second.set_state(first.get_state())
     assert draw(second) == draw(first)
     assert first.initial_seed() == 7
+
+
+HALVES = np.full(40, 0.5, np.float32)
+DRAWS = {
+    "rand": lambda g: mint.rand(20, generator=g),
+    "randn": lambda g: mint.randn(20, generator=g),
+    "normal": lambda g: mint.normal(0.0, 1.0, (20,), generator=g),
+    "bernoulli": lambda g: mint.bernoulli(Tensor(HALVES), generator=g),
+    "bernoulli_ext": lambda g: ops.bernoulli_ext(Tensor(HALVES), generator=g),
+    "multinomial": lambda g: mint.multinomial(Tensor(HALVES), 20, True, generator=g),
+    "randint": lambda g: mint.randint(0, 1000, (20,), generator=g),
+    "randperm": lambda g: mint.randperm(20, generator=g),
+    "uniform": lambda g: Tensor(HALVES).uniform(generator=g),
+}
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_functions_draw_from_the_generator_that_they_are_given(mode, name):
+    def draw(generator):
+        return DRAWS[name](generator).asnumpy().tolist()
+
+    ms.manual_seed(0)
+    before = ms.get_rng_state().asnumpy().tolist()
+    own = Generator().manual_seed(7)
+    first, second = draw(own), draw(own)
+    assert first != second
+    state = own.get_state()
+    third = draw(own)
+    own.set_state(state)
+    assert draw(own) == third
+    assert draw(own.manual_seed(7)) == first and draw(own) == second
+    assert ms.get_rng_state().asnumpy().tolist() == before
+    assert len(draw(None)) == len(first)
 
 
 def test_seeds_of_the_system():

@@ -187,22 +187,28 @@ PROGRAM = """
     import os, signal, sys
     sys.path.insert(0, {here!r})
     import mindspore as ms
-    from mindspore.train import BackupAndRestore, OnRequestExit
-    from test_resumed_training import EPOCHS, Losses, training
+    from mindspore.train import BackupAndRestore, CheckpointConfig, ModelCheckpoint, OnRequestExit
+    from test_resumed_training import Losses, training
 
     ms.set_context(mode=ms.GRAPH_MODE)
-    kill, kind, folder = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+    kill, kind, folder, epochs = int(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4])
     model, data = training()
     own = [BackupAndRestore(folder)]
+    if kind == "each step":
+        os.makedirs(folder, exist_ok=True)
+        model.resume(folder)
+        own = [ModelCheckpoint("c", folder, CheckpointConfig(save_checkpoint_steps=1))]
     if kind == "term":
         own.append(OnRequestExit(save_mindir=False, directory=folder))
     if kind == "handler":
         own.append(OnRequestExit(save_mindir=False, directory=folder))
         signal.signal(signal.SIGTERM, lambda number, frame: print("told", number, flush=True))
-    sent = signal.SIGKILL if kind == "kill" else signal.SIGTERM
+    sent = signal.SIGTERM if kind in ("term", "handler") else signal.SIGKILL
     losses = Losses(kill, lambda: os.kill(os.getpid(), sent))
     try:
-        model.fit(EPOCHS, data, data, callbacks=[losses, *own])
+        # A checkpoint holds the step after which it is saved.
+        order = [*own, losses] if kind == "each step" else [losses, *own]
+        model.fit(epochs, data, data, callbacks=order)
     finally:
         for step, value in losses.seen.items():
             print(step, *value, flush=True)
@@ -210,10 +216,10 @@ PROGRAM = """
 """
 
 
-def run(kill, kind, folder):
+def run(kill, kind, folder, epochs=EPOCHS):
     program = textwrap.dedent(PROGRAM).format(here=os.path.dirname(__file__))
     done = subprocess.run(
-        [sys.executable, "-c", program, str(kill), kind, str(folder)],
+        [sys.executable, "-c", program, str(kill), kind, str(folder), str(epochs)],
         capture_output=True,
         text=True,
         timeout=600,
@@ -256,6 +262,35 @@ def test_a_killed_process_goes_on(tmp_path, kills):
         assert done.returncode == 0, done.stderr
         begun = (kill - 1) // STEPS * STEPS
         assert rest == {step: value for step, value in whole.items() if step > begun}
+
+
+@pytest.mark.parametrize("count", [1, pytest.param(10, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kind", ["kill", "each step"])
+def test_kills_at_random_steps_of_a_long_training(tmp_path, kind, count):
+    epochs = 60
+    _, whole = run(0, kind, tmp_path / "whole", epochs)
+    assert len(whole) == epochs * STEPS == 300
+    for kill in random.Random(count).sample(range(1, 300), count):
+        killed, _ = run(kill, kind, tmp_path / str(kill), epochs)
+        assert killed.returncode == -signal.SIGKILL
+        done, rest = run(0, kind, tmp_path / str(kill), epochs)
+        assert done.returncode == 0, done.stderr
+        begun = (kill - 1) // STEPS * STEPS if kind == "kill" else kill
+        assert rest == {step: value for step, value in whole.items() if step > begun}
+
+
+@pytest.mark.parametrize("runs", [3, pytest.param(20, marks=pytest.mark.slow)])
+def test_runs_of_one_seed_are_the_same(mode, tmp_path, runs):
+    seen = []
+    for _ in range(runs):
+        losses = Losses()
+        model, data = training()
+        model.fit(EPOCHS, data, data, callbacks=callbacks(losses))
+        weights = [p.asnumpy().tobytes() for p in model.train_network.get_parameters()]
+        seen.append((losses.seen, weights))
+    assert all(one == seen[0] for one in seen)
+    apart = [run(0, "kill", tmp_path / str(number))[1] for number in range(2)]
+    assert len(apart[0]) == EPOCHS * STEPS and apart[0] == apart[1]
 
 
 @pytest.mark.parametrize("fault", ["eio", "enospc", "short"])

@@ -57,11 +57,12 @@ def inputs():
     return [Tensor(rng.standard_normal((4, 1, 16, 16)).astype(np.float32)) for _ in range(THREADS)]
 
 
+@pytest.mark.parametrize("calls", [ROUNDS, pytest.param(5000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("warm", [True, False], ids=["warm", "cold"])
-def test_one_network_in_eight_threads(mode, warm):
+def test_one_network_in_eight_threads(mode, warm, calls):
     net, xs = Net(), inputs()
     expected = [Net.__call__(net, x).asnumpy() for x in xs] if warm else None
-    results = in_threads(lambda i: [net(xs[i]).asnumpy() for _ in range(ROUNDS)])
+    results = in_threads(lambda i: [net(xs[i]).asnumpy() for _ in range(calls)])
     if expected is None:
         expected = [net(x).asnumpy() for x in xs]
     for rounds, wanted in zip(results, expected):

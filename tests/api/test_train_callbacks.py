@@ -34,11 +34,11 @@ def batches():
     return ds.NumpySlicesDataset({"x": X, "y": Y}, shuffle=False).batch(4)
 
 
-def make_model(rate=0.1):
+def make_model(rate=0.1, metrics=("loss",)):
     ms.set_seed(1)
     net = nn.Dense(4, 3)
     loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
-    return Model(net, loss, nn.Momentum(net.trainable_params(), rate, 0.9), metrics={"loss"})
+    return Model(net, loss, nn.Momentum(net.trainable_params(), rate, 0.9), metrics=metrics)
 
 
 class Events(Callback):
@@ -164,7 +164,7 @@ def test_learning_rate_scheduler():
 def test_reduce_lr_on_plateau(capsys):
     model = make_model(0.8)
     callback = ReduceLROnPlateau(
-        "loss", factor=0.5, patience=1, mode="max", verbose=True, min_lr=0.15
+        "eval_loss", factor=0.5, patience=1, mode="max", verbose=True, min_lr=0.15
     )
     model.fit(5, batches(), batches(), callbacks=callback)
     assert float(model._optimizer.learning_rate.asnumpy()) == pytest.approx(0.15)
@@ -177,7 +177,9 @@ def test_early_stopping(capsys):
         on_train_epoch_end=lambda rc: epochs.append(rc.original_args().cur_epoch_num)
     )
     model = make_model()
-    stop = EarlyStopping("loss", patience=2, mode="max", verbose=True, restore_best_weights=True)
+    stop = EarlyStopping(
+        "eval_loss", patience=2, mode="max", verbose=True, restore_best_weights=True
+    )
     first = []
     keep = LambdaCallback(
         on_train_epoch_end=lambda rc: first or first.append(model._network.weight.asnumpy().copy())
@@ -186,6 +188,48 @@ def test_early_stopping(capsys):
     assert epochs == [1, 2, 3]
     assert "Epoch 00003: early stopping" in capsys.readouterr().out
     np.testing.assert_array_equal(model._network.weight.asnumpy(), first[0])
+
+
+class Told(nn.Metric):
+    """Gives what it was told, one after the other."""
+
+    def __init__(self, *values):
+        super().__init__()
+        self.values = list(values)
+
+    def clear(self):
+        pass
+
+    def update(self, *inputs):
+        pass
+
+    def eval(self):
+        return self.values.pop(0)
+
+
+@pytest.mark.parametrize(
+    ("name", "larger"),
+    [
+        *((n, True) for n in ("acc", "top_1_accuracy", "mIoU", "bleu_score", "F1", "cosine_similarity", "speed")),
+        *((n, False) for n in ("mse", "MAE", "perplexity", "hausdorff_distance", "error", "dice_loss", "rmse", "wer")),
+    ],
+)  # fmt: skip
+def test_what_is_better_is_told_by_the_name(name, larger):
+    model = make_model(0.8, metrics={name: Told(0.5, 0.7, 0.9)})
+    plateau = ReduceLROnPlateau(name, factor=0.5, patience=1)
+    epochs = History()
+    stop = EarlyStopping(name, patience=1)
+    model.fit(3, batches(), batches(), callbacks=[plateau, stop, epochs])
+    assert len(epochs.epoch["epoch"]) == (3 if larger else 2)
+    assert float(model._optimizer.learning_rate.asnumpy()) == pytest.approx(0.8 if larger else 0.4)
+
+
+def test_loss_is_that_of_the_training():
+    model = make_model(1e-30, metrics={"loss": Told(0.9, 0.7, 0.5)})
+    epochs = History()
+    stop = EarlyStopping("loss", patience=1)
+    model.fit(3, batches(), batches(), callbacks=[stop, epochs])
+    assert len(epochs.epoch["epoch"]) == 2
 
 
 def test_monitors_that_are_not_there():

@@ -358,6 +358,21 @@ def test_shapes_and_types_that_do_not_fit():
     assert net.fc.bias.asnumpy().tolist() == [1, 1, 1]
 
 
+def test_all_that_does_not_fit_is_listed_with_what_would():
+    bag, wrong = Bag("a.weight", "b.weight", "c"), numbered("a.weight", "b.weight", "c", "a.wieght")
+    for name in ("a.weight", "b.weight"):
+        wrong[name] = Parameter(Tensor(np.ones((7, 5), np.float32)), name=name)
+    with pytest.raises(RuntimeError) as caught:
+        ms.load_param_into_net(bag, wrong)
+    first, second = str(caught.value).splitlines()
+    assert "the shape of 'a.weight' must be" in first and first.endswith("(close: 'a.wieght')")
+    assert "the shape of 'b.weight' must be" in second
+    assert {int(p.asnumpy().ravel()[0]) for p in bag.get_parameters()} == {0}
+    many = {f"w{i}": Parameter(Tensor(np.ones((7, 5), np.float32)), name=f"w{i}") for i in range(9)}
+    with pytest.raises(RuntimeError, match=r"(?s)'w0'.*'w4'.*\n  and 4 more$"):
+        ms.load_param_into_net(Bag(*many), many)
+
+
 def test_a_loaded_network_computes_the_same(path, mode):
     net, fresh = Net(), Net()
     x = Tensor(np.ones((2, 1, 2, 2), np.float32))

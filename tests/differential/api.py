@@ -1,4 +1,5 @@
-"""Which public names there are here, and which are tested: `scripts/dev api [GROUP ...]`.
+"""Which public names there are here, and which are tested: `scripts/dev api [GROUP ...]`. `scripts/dev api ignored` lists the arguments
+that are accepted and do nothing.
 
 `names.tsv` lists the names of the reference release and of published models, `absent.tsv` those that no release has, or that have no
 meaning here. A name is tested where a differential call or a row of its op names it, or something that it is another name of."""
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from differential.calllib import calls_of, families
+from differential.ignored import ignored
 
 HERE = Path(__file__).parent
 ROWS = HERE.parent / "ops" / "rows"
@@ -82,6 +84,8 @@ def main() -> int:
     """Prints the table, or what is missing and untested in groups."""
     warnings.simplefilter("ignore")
     groups, reasons = sys.argv[1:], absent()
+    if groups == ["ignored"]:
+        return _show_ignored()
     listed, identities = tested()
     counts: dict[str, Counter] = {}
     shown: dict[str, list[tuple[int, str]]] = {"missing": [], "untested": []}
@@ -104,6 +108,19 @@ def main() -> int:
                 print(f"{state}\t{name}\t{uses}")
         return 0
     _table(counts)
+    return 0
+
+
+def _show_ignored() -> int:
+    """Prints the arguments that are accepted and do nothing, once for all names of one thing."""
+    seen: set[int] = set()
+    for name in sorted(names()):
+        value = found(name)
+        if value is _MISSING or hasattr(value, "_ms_refused") or id(value) in seen:
+            continue
+        seen.add(id(value))
+        if unused := ignored(value):
+            print(f"{name}\t{', '.join(unused)}")
     return 0
 
 

@@ -7,6 +7,38 @@ import sys
 import pytest
 
 from differential import api
+from differential.ignored import ignored
+
+
+class Made:
+    """Takes arguments.
+
+    Args:
+        said: accepted; changes nothing.
+    """
+
+    def __init__(
+        self, said: int, checked: int, refused: int, used: int, *, dropped: int = 0
+    ) -> None:
+        del dropped
+        _check(checked)
+        if checked < 0:
+            raise ValueError(checked)
+        if refused is not None:
+            raise ValueError(refused)
+        self.all = used, said
+
+
+def _check(value: int) -> None:
+    assert value
+
+
+def test_arguments_that_do_nothing_are_found() -> None:
+    assert ignored(Made.__init__) == ["checked", "dropped"]
+    Made.__module__ = Made.__init__.__module__ = "mindspore.made"
+    assert ignored(Made) == ["said", "checked", "dropped"]
+    assert ignored(api.found("mindspore.mint.sort")) == ["stable"]
+    assert ignored(api.found("mindspore.mint.narrow")) == []
 
 
 def test_absent_names_are_absent() -> None:
@@ -27,6 +59,9 @@ def test_the_report(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixtu
     assert word == "all"
     assert int(present) + int(missing) + int(absent) == len(api.names())
     assert 0 < int(tested) < int(present)
+    monkeypatch.setattr(sys, "argv", ["api", "ignored"])
+    assert api.main() == 0
+    assert "mindspore.Model\tboost_level" in capsys.readouterr().out.splitlines()
     monkeypatch.setattr(sys, "argv", ["api", "utils"])
     api.main()
     lines = [line.split("\t") for line in capsys.readouterr().out.splitlines()]

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import errno
 import os
+import random
 import signal
 import stat
 import struct
 import subprocess
 import sys
 import textwrap
+import time
 
 import numpy as np
 import pytest
@@ -112,6 +114,28 @@ def test_a_kill_in_any_call(path):
         assert leftovers(path) == []
     assert not os.WIFSIGNALED(status), "no save got through: raise MAX_CALLS"
     assert outcomes[0] == "old" and outcomes[-1] == "new"
+
+
+@pytest.mark.parametrize("count", [10, pytest.param(200, marks=pytest.mark.slow)])
+def test_kills_at_any_time(path, count):
+    rng = random.Random(count)
+    begun = time.monotonic()
+    assert killed_save(path, 10_000) == 0
+    whole = time.monotonic() - begun  # seconds of a save
+    outcomes = []
+    for _ in range(count):
+        child = os.fork()
+        if child == 0:
+            while True:
+                save(path, NEW)
+                save(path, OLD)
+        time.sleep(rng.random() * 4 * whole)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        outcomes.append(state(path))
+    assert set(outcomes) == {"old", "new"}
+    save(path, OLD)
+    assert leftovers(path) == []
 
 
 def test_a_file_size_limit(path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import struct
 
 import numpy as np
@@ -115,12 +116,13 @@ def test_every_cut_is_found(tmp_path):
             load(path)
 
 
+@pytest.mark.parametrize("count", [1500, pytest.param(10_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("native", [False, True])
-def test_mutants(tmp_path, native):
+def test_mutants(tmp_path, native, count):
     content = save(tmp_path / "a.ckpt", native_crc=native).read_bytes()
     path = tmp_path / "b.ckpt"
-    silent = 0
-    for data in mutants(content, 1500, seed=int(native)):
+    silent, before = 0, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for data in mutants(content, count, seed=int(native)):
         overwrite(path, data)
         try:
             tensors, _ = load(path)
@@ -129,6 +131,7 @@ def test_mutants(tmp_path, native):
         else:
             silent += as_values(tensors) != expected()
     assert silent == 0
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 * 1024
 
 
 def test_mutants_of_files_without_checksums_never_crash(tmp_path, golden):

@@ -108,6 +108,28 @@ def test_a_training_saves_encrypted_files(tmp_path):
     np.testing.assert_array_equal(values["weight"].asnumpy(), net.weight.asnumpy())
 
 
+@pytest.mark.parametrize("enc_mode", MODES)
+def test_a_training_goes_on_from_encrypted_files(tmp_path, enc_mode):
+    data = ms.dataset.NumpySlicesDataset((np.eye(4, dtype=np.float32), np.ones((4, 1), np.float32)))
+
+    def run(epochs, resume=None, **options):
+        net = nn.Dense(4, 1, weight_init="ones")
+        model = Model(net, nn.MSELoss(), nn.Adam(net.trainable_params(), 0.1))
+        if resume is not None:
+            assert model.resume(resume, **options)
+        config = CheckpointConfig(enc_key=KEY, enc_mode=enc_mode)
+        model.train(epochs, data.batch(2), callbacks=ModelCheckpoint("a", str(tmp_path), config))
+        return net.weight.asnumpy()
+
+    whole = run(3)
+    half = str(tmp_path / "a-2_1.ckpt")
+    np.testing.assert_array_equal(run(3, half, dec_key=KEY, dec_mode=enc_mode), whole)
+    with pytest.raises(ValueError, match=r"For 'Model.resume', 'dec_key' must be given"):
+        run(3, half)
+    with pytest.raises(ValueError, match="key"):
+        run(3, half, dec_key=b"1" * 16, dec_mode=enc_mode)
+
+
 @pytest.mark.parametrize(
     ("options", "error", "says"),
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
+import resource
 import struct
 
 import numpy as np
@@ -165,13 +166,16 @@ def test_every_cut_is_found(tmp_path):
         load(path)
 
 
-def test_mutants(tmp_path):
+@pytest.mark.parametrize("count", [3000, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_mutants(tmp_path, count):
     content = save(tmp_path / "a.safetensors").read_bytes()
     path = tmp_path / "b.safetensors"
-    for data in mutants(content, 3000, seed=11):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for data in mutants(content, count, seed=11):
         overwrite(path, data)
         with pytest.raises(ValueError, match=r"b\.safetensors"):
             load(path)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 * 1024
 
 
 def test_mutants_of_files_without_checksums_never_crash(tmp_path, golden):

@@ -23,7 +23,8 @@ double SecondsSince(Clock::time_point began) {
   return std::chrono::duration<double>(Clock::now() - began).count();
 }
 
-constexpr auto kFarewell = std::chrono::seconds(1);
+// How long a close waits for what users' functions do: Ctrl-C is to end a program within a second.
+constexpr auto kFarewell = std::chrono::milliseconds(700);
 // Where rows are made by who takes them, in seconds: what making a piece may take, how soon the
 // next must be asked for, and when that is over again.
 constexpr double kBrief = 2e-3, kSoon = 1e-4, kLate = 4e-4;

@@ -10,6 +10,7 @@ import numpy as np
 from mindspore import _core, ops
 from mindspore._core import DType, Tensor
 from mindspore.common._checked import check_functions
+from mindspore.common._generator import drawing_from
 from mindspore.common._kinds import Count, Ints, Number, Real, Sizes
 from mindspore.ops._bind import raw
 from mindspore.ops.function.array_func import _axis, _star
@@ -370,18 +371,16 @@ def empty_like(
 
 def bernoulli(input: Tensor, *, generator: Any = None) -> Tensor:
     """1 with the probability that each element is, else 0."""
-    return _as(ops.bernoulli(input, input, _seed(generator)), input.dtype)
+    with drawing_from(generator):
+        return _as(ops.bernoulli(input, input), input.dtype)
 
 
 def multinomial(
     input: Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None
 ) -> Tensor:
     """Positions drawn by the weights in each row."""
-    return _as(ops.multinomial(input, num_samples, replacement, _seed(generator)), _core.int64)
-
-
-def _seed(generator: Any) -> Any:
-    return None if generator is None else generator.initial_seed()
+    with drawing_from(generator):
+        return _as(ops.multinomial(input, num_samples, replacement), _core.int64)
 
 
 def normal(
@@ -395,21 +394,24 @@ def normal(
         raise ValueError(f"For 'normal', 'std' must not be negative, but got {std}.")
     shapes = [x.shape for x in (mean, std) if isinstance(x, Tensor)]
     shape = np.broadcast_shapes(*shapes) if size is None else _star("normal", (size,))
-    return ops.normal(shape, mean, std, _seed(generator))
+    with drawing_from(generator):
+        return ops.normal(shape, mean, std)
 
 
 def rand(
     *size: Sizes, generator: Any = None, dtype: DType | None = None, device: str | None = None
 ) -> Tensor:
     """Numbers between 0 and 1."""
-    return _on(device, ops.rand(*size, dtype=dtype, seed=_seed(generator)))
+    with drawing_from(generator):
+        return _on(device, ops.rand(*size, dtype=dtype))
 
 
 def randn(
     *size: Sizes, generator: Any = None, dtype: DType | None = None, device: str | None = None
 ) -> Tensor:
     """Numbers of the standard normal distribution."""
-    return _on(device, ops.randn(*size, dtype=dtype, seed=_seed(generator)))
+    with drawing_from(generator):
+        return _on(device, ops.randn(*size, dtype=dtype))
 
 
 def _on(device: str | None, made: Tensor) -> Tensor:
@@ -437,7 +439,8 @@ def randint(
 ) -> Tensor:
     """Integers from `low`, 0 where not given, to below `high`: `randint(high, size)`, `randint(low, high, size)`."""
     low, high = _bounds("randint", args[:-1])
-    return _on(device, ops.randint(low, high, args[-1], _seed(generator), dtype=dtype))
+    with drawing_from(generator):
+        return _on(device, ops.randint(low, high, args[-1], dtype=dtype))
 
 
 def randint_like(
@@ -450,7 +453,8 @@ def randint_like(
 
 def randperm(n: Count, *, generator: Any = None, dtype: DType | None = _core.int64) -> Tensor:
     """The numbers below n in random order."""
-    return ops.randperm(n, _seed(generator) or 0, dtype=dtype)
+    with drawing_from(generator):
+        return ops.randperm(n, dtype=dtype)
 
 
 # ---- parts of normalisation -----------------------------------------------------------------------

@@ -50,24 +50,48 @@ def partners(
     return found, prefixes
 
 
-def check_fits(name: str, target: Parameter, other: str, value: Parameter, strict: bool) -> None:
-    """Raise RuntimeError when a value, whose name is `other`, cannot go into a parameter."""
-    op = "load_param_into_net"
+def check_fit(
+    found: Mapping[str, str],
+    wanted: Mapping[str, Parameter],
+    given: Mapping[str, Parameter],
+    strict: bool,
+) -> None:
+    """Raise RuntimeError when a value cannot go into the parameter that it was found for: it tells of the first, and lists the others."""
+    misfits = {
+        name: text
+        for name, other in found.items()
+        if (text := _misfit(name, wanted[name], other, given[other], strict))
+    }
+    if not misfits:
+        return
+    used = set(found.values())
+    unused = {name: value for name, value in given.items() if name not in used}
+    lines = []
+    for name, text in list(misfits.items())[:_SHOWN]:
+        fitting = [n for n, v in unused.items() if not _misfit(name, wanted[name], n, v, strict)]
+        lines.append(text + _close(name, [(_parts(other), other) for other in fitting]))
+    if len(misfits) > _SHOWN:
+        lines.append(f"and {len(misfits) - _SHOWN} more")
+    raise RuntimeError("For 'load_param_into_net', " + "\n  ".join(lines))
+
+
+def _misfit(name: str, target: Parameter, other: str, value: Parameter, strict: bool) -> str:
+    """Why a value, whose name is `other`, cannot go into a parameter; "" where it can."""
     source = "" if other == name else f" from '{other}'"
     if tuple(target.shape) != tuple(value.shape) and not _same_but_ones(target, value):
-        raise RuntimeError(
-            f"For '{op}', the shape of '{name}' must be {tuple(target.shape)}, as in the network, "
+        return (
+            f"the shape of '{name}' must be {tuple(target.shape)}, as in the network, "
             f"but got {tuple(value.shape)}{source}. Is the checkpoint of this network?"
         )
     if target.dtype == value.dtype:
-        return
+        return ""
     kind = next((k for k in (FLOATS, INTEGERS) if target.dtype in k), ())
-    if strict or value.dtype not in kind:
-        raise RuntimeError(
-            f"For '{op}', the type of '{name}' must be {target.dtype}, as in the network, but got "
-            f"{value.dtype}{source}."
-            + (" strict_load=False converts it." if value.dtype in kind else "")
-        )
+    if not strict and value.dtype in kind:
+        return ""
+    return (
+        f"the type of '{name}' must be {target.dtype}, as in the network, but got {value.dtype}{source}."
+        + (" strict_load=False converts it." if value.dtype in kind else "")
+    )
 
 
 def _same_but_ones(target: Parameter, value: Parameter) -> bool:
@@ -109,10 +133,15 @@ def _parts(name: str) -> set[tuple[str, int]]:
 
 
 def _with_hint(name: str, others: list[tuple[set[tuple[str, int]], str]]) -> str:
+    return f"'{name}'{_close(name, others)}"
+
+
+def _close(name: str, others: list[tuple[set[tuple[str, int]], str]]) -> str:
+    """What to say of the name that is closest, if one is close."""
     # A close look takes long: only at those with most parts in common.
     own = _parts(name)
     likely = heapq.nlargest(
         _COMPARED, others, key=lambda other: (len(own & other[0]), -abs(len(name) - len(other[1])))
     )
     close = difflib.get_close_matches(name, [other for _, other in likely], n=1, cutoff=0.7)
-    return f"'{name}' (close: '{close[0]}')" if close else f"'{name}'"
+    return f" (close: '{close[0]}')" if close else ""

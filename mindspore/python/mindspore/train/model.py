@@ -237,7 +237,9 @@ class Model:
         with self._settings():
             TrainingRun(self, epoch, train_dataset, callbacks, sink, initial_epoch, valid).run()
 
-    def resume(self, ckpt_path: str) -> bool:
+    def resume(
+        self, ckpt_path: str, dec_key: bytes | None = None, dec_mode: str = "AES-GCM"
+    ) -> bool:
         """Let the next train or fit go on where an earlier one was when a ModelCheckpoint or BackupAndRestore saved it.
 
         The parameters of the training step are loaded at once. The rest is taken up by the next call of train or fit, which
@@ -246,6 +248,8 @@ class Model:
 
         Args:
             ckpt_path: A checkpoint, be it a file or a folder of slices, or a folder, of which the newest one is taken.
+            dec_key: The key of an encrypted one.
+            dec_mode: As `enc_mode` when it was saved.
 
         Returns:
             Whether there was a checkpoint; a folder may be empty or missing, as at the first start of a script.
@@ -257,7 +261,7 @@ class Model:
             if not found:
                 return False
             path = found[0]
-        values, state = load_training(path)
+        values, state = load_training(path, dec_key, dec_mode)
         if state is None:
             raise ValueError(
                 f"For '{op}', 'ckpt_path' must be a checkpoint of a training, saved by ModelCheckpoint or BackupAndRestore, but "

@@ -296,13 +296,17 @@ def load_checkpoint(
     return result
 
 
-def load_training(path: str) -> tuple[dict[str, Any], dict[str, Any] | None]:
+def load_training(
+    path: str, dec_key: bytes | None = None, dec_mode: str = "AES-GCM"
+) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """The parameters in a file, and the state of the training that saved them, if it did."""
+    op = "Model.resume"
+    format = "safetensors" if path.endswith(".safetensors") else "ckpt"
+    _encryption.check_key(op, "dec", dec_key, dec_mode, format)
     if path.endswith(_manifest.SUFFIX):
         values = _manifest.read(path)
     else:
-        format = "safetensors" if path.endswith(".safetensors") else "ckpt"
-        values = _read("Model.resume", path, format, None, False)
+        values = _read(op, path, format, None, False, (dec_key, dec_mode))
     state = values.pop(_resume.NAME, None)
     return values, None if state is None else _resume.unpacked(state, path)
 
@@ -402,8 +406,7 @@ def load_param_into_net(
     for name, other in found.items():
         given[other] = _divided.rows_of_state(wanted[name], given[other])
     # All are checked before the first is changed: a failed load leaves the network as it was.
-    for name, other in found.items():
-        _match.check_fits(name, wanted[name], other, given[other], strict_load)
+    _match.check_fit(found, wanted, given, strict_load)
     for name, other in found.items():
         _update_param(wanted[name], given[other], strict_load)
     report = _match.report(wanted, given, found, prefixes)
@@ -415,7 +418,9 @@ def load_param_into_net(
 
 def _update_param(param: Parameter, new_param: Parameter, strict_load: bool = False) -> None:
     """Give one parameter the value of another."""
-    _match.check_fits(param.name, param, param.name, new_param, strict_load)
+    _match.check_fit(
+        {param.name: param.name}, {param.name: param}, {param.name: new_param}, strict_load
+    )
     value: Any = new_param
     if _planning.slice_of(param) is not None:
         _planning.set_whole_value(param, value.astype(param.dtype).reshape(tuple(param.shape)))

@@ -69,7 +69,7 @@ class Worker:
         if self.process.is_alive():
             self.process.kill()
             self.process.join()
-        self.process.close()
+        # No close(): at the end of the program multiprocessing joins it as well, perhaps just now.
 
 
 class WorkerPool:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mindspore._core import Tensor
+from mindspore.common._generator import drawing_from
 from mindspore.ops._bind import functions as declared
 from mindspore.ops._python_ops import add_flags
 from mindspore.ops.function import (
@@ -60,8 +61,8 @@ def _writing(name: str, method: str) -> Callable:
 
 def bernoulli_ext(input: Tensor, *, generator: Any = None) -> Tensor:
     """1 with the probability that each element is, and 0 otherwise."""
-    del generator
-    return random_func.bernoulli(input, input)
+    with drawing_from(generator):
+        return random_func.bernoulli(input, input)
 
 
 globals().update(_SAME, **{name: _writing(name, method) for name, method in _METHODS.items()})

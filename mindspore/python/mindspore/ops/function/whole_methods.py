@@ -7,7 +7,7 @@ import numpy as np
 from mindspore import _core
 from mindspore._core import DType, Tensor
 from mindspore.common._dtypes import COMPLEX
-from mindspore.common._generator import Generator
+from mindspore.common._generator import Generator, drawing_from
 from mindspore.common._kinds import Real, Sizes
 from mindspore.ops._bind import bound, raw
 from mindspore.ops._forms import method
@@ -117,10 +117,9 @@ def _method_uniform(
     self: Tensor, from_: Real = 0.0, to: Real = 1.0, generator: Generator | None = None
 ) -> Tensor:
     """Numbers of a range, in the shape and dtype of this tensor."""
-    seed = None if generator is None else generator.initial_seed()
-    return uniform(
-        tuple(self.shape), Tensor(from_, _core.float32), Tensor(to, _core.float32), seed
-    ).astype(self.dtype)
+    with drawing_from(generator):
+        made = uniform(tuple(self.shape), Tensor(from_, _core.float32), Tensor(to, _core.float32))
+    return made.astype(self.dtype)
 
 
 def _method_log_normal(self: Tensor, mean: Real = 1.0, std: Real = 2.0) -> Tensor:

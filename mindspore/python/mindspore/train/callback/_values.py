@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ def check_int(op: str, name: str, value: Any, low: int) -> int:
 def monitored(params: Any, op: str, monitor: str) -> float | None:
     """The value that a callback watches: a metric, "loss" or "eval_loss"."""
     results = dict(params.get("eval_results") or {})
-    if monitor == "loss" and "loss" not in results:
+    if monitor == "loss":  # of the training, also where a metric has the name
         return first_value(params.get("net_outputs"))
     if monitor in results:
         return float(np.mean(results[monitor]))
@@ -51,15 +52,17 @@ def monitored(params: Any, op: str, monitor: str) -> float | None:
     )
 
 
+# In the names of values of which less is better; of any other, as of an accuracy, more is.
+_SMALLER = ("loss", "err", "(^|_)r?m[as]e(_|$)", "perplexity", "distance", "(^|_)[wc]er(_|$)")
+
+
 def better_of(op: str, mode: str, monitor: str) -> bool:
     """Whether larger values are better, from the mode and, for "auto", the name of the value."""
     if mode not in ("auto", "min", "max"):
         raise ValueError(f"For '{op}', 'mode' must be 'auto', 'min' or 'max', but got {mode!r}.")
     if mode != "auto":
         return mode == "max"
-    return any(
-        word in monitor.lower() for word in ("acc", "precision", "recall", "f1", "auc", "dice")
-    )
+    return not any(re.search(word, monitor.lower()) for word in _SMALLER)
 
 
 def set_learning_rate(optimizer: Any, op: str, change: Any) -> tuple[float, float]:
