@@ -164,6 +164,23 @@ def test_image_folder(tmp_path):
         ds.ImageFolderDataset(str(tmp_path), extensions=[".png"])
 
 
+def test_files_that_are_pictures(tmp_path):
+    image_module = pytest.importorskip("PIL.Image")
+    (tmp_path / "a").mkdir()
+    picture = image_module.fromarray(np.full((3, 4, 3), 90, np.uint8))
+    names = ["1.GIF", "2.tif", "3.TIFF", "4.webp", "5.ppm", "6.bmp", "7.png"]
+    for name in names:
+        picture.save(tmp_path / "a" / name)
+    (tmp_path / "a" / "8").write_bytes((tmp_path / "a" / "7.png").read_bytes())
+    for name in ("notes.txt", ".DS_Store", ".8", "Thumbs.db"):
+        (tmp_path / "a" / name).write_bytes(b"no image")
+    data = ds.ImageFolderDataset(str(tmp_path), shuffle=False, decode=True)
+    images = [row["image"] for row in data.create_dict_iterator(1, True)]
+    assert len(images) == 8
+    assert all(image.shape == (3, 4, 3) and abs(int(image.mean()) - 90) <= 2 for image in images)
+    assert ds.ImageFolderDataset(str(tmp_path), extensions=[".png"]).get_dataset_size() == 1
+
+
 def test_decoded_images(tmp_path):
     image_module = pytest.importorskip("PIL.Image")
     (tmp_path / "a").mkdir()
