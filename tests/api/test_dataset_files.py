@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import os
 import struct
+import tarfile
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +13,7 @@ import pytest
 
 import mindspore.dataset as ds
 
-MNIST = Path(__file__).parents[3] / "shared" / "data" / "mnist"
+MNIST = Path(os.environ.get("MS_TEST_DATA", "")) / "mnist"
 
 
 def idx(array: np.ndarray) -> bytes:
@@ -162,6 +164,34 @@ def test_image_folder(tmp_path):
         ds.ImageFolderDataset(str(tmp_path), class_indexing={"c": 0})
     with pytest.raises(ValueError, match="has none"):
         ds.ImageFolderDataset(str(tmp_path), extensions=[".png"])
+
+
+PICTURES = os.path.join(os.environ.get("MS_TEST_DATA", ""), "cifar10-jpeg.tar.gz")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not os.path.isfile(PICTURES), reason="needs MS_TEST_DATA with CIFAR's JPEG files"
+)
+def test_sixty_thousand_pictures(tmp_path):
+    image_module = pytest.importorskip("PIL.Image")
+    with tarfile.open(PICTURES) as archive:
+        archive.extractall(tmp_path, filter="data")
+    for part, count in (("train", 50_000), ("test", 10_000)):
+        (root,) = tmp_path.glob(f"**/{part}")
+        data = ds.ImageFolderDataset(str(root), shuffle=True, decode=True)
+        assert data.get_dataset_size() == count and data.num_classes() == 10
+        found = np.zeros(10, int)
+        for images, labels in data.batch(500).create_tuple_iterator(None, 1, True):
+            assert images.shape == (500, 32, 32, 3) and images.dtype == np.uint8
+            found += np.bincount(labels, minlength=10)
+        assert (found == count // 10).all()
+        paths = sorted(str(path) for path in root.glob("*/*"))
+        ordered = ds.ImageFolderDataset(str(root), shuffle=False, decode=True)
+        for path, (image, _) in zip(
+            paths[:50], ordered.create_tuple_iterator(None, 1, True), strict=False
+        ):
+            assert (image == np.asarray(image_module.open(path).convert("RGB"))).all()
 
 
 def test_files_that_are_pictures(tmp_path):
