@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import os
 import struct
+import tarfile
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +13,7 @@ import pytest
 
 import mindspore.dataset as ds
 
-MNIST = Path(__file__).parents[3] / "shared" / "data" / "mnist"
+MNIST = Path(os.environ.get("MS_TEST_DATA", "")) / "mnist"
 
 
 def idx(array: np.ndarray) -> bytes:
@@ -162,6 +164,51 @@ def test_image_folder(tmp_path):
         ds.ImageFolderDataset(str(tmp_path), class_indexing={"c": 0})
     with pytest.raises(ValueError, match="has none"):
         ds.ImageFolderDataset(str(tmp_path), extensions=[".png"])
+
+
+PICTURES = os.path.join(os.environ.get("MS_TEST_DATA", ""), "cifar10-jpeg.tar.gz")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not os.path.isfile(PICTURES), reason="needs MS_TEST_DATA with CIFAR's JPEG files"
+)
+def test_sixty_thousand_pictures(tmp_path):
+    image_module = pytest.importorskip("PIL.Image")
+    with tarfile.open(PICTURES) as archive:
+        archive.extractall(tmp_path, filter="data")
+    for part, count in (("train", 50_000), ("test", 10_000)):
+        (root,) = tmp_path.glob(f"**/{part}")
+        data = ds.ImageFolderDataset(str(root), shuffle=True, decode=True)
+        assert data.get_dataset_size() == count and data.num_classes() == 10
+        found = np.zeros(10, int)
+        for images, labels in data.batch(500).create_tuple_iterator(None, 1, True):
+            assert images.shape == (500, 32, 32, 3) and images.dtype == np.uint8
+            found += np.bincount(labels, minlength=10)
+        assert (found == count // 10).all()
+        paths = sorted(str(path) for path in root.glob("*/*"))
+        ordered = ds.ImageFolderDataset(str(root), shuffle=False, decode=True)
+        for path, (image, _) in zip(
+            paths[:50], ordered.create_tuple_iterator(None, 1, True), strict=False
+        ):
+            assert (image == np.asarray(image_module.open(path).convert("RGB"))).all()
+
+
+def test_files_that_are_pictures(tmp_path):
+    image_module = pytest.importorskip("PIL.Image")
+    (tmp_path / "a").mkdir()
+    picture = image_module.fromarray(np.full((3, 4, 3), 90, np.uint8))
+    names = ["1.GIF", "2.tif", "3.TIFF", "4.webp", "5.ppm", "6.bmp", "7.png"]
+    for name in names:
+        picture.save(tmp_path / "a" / name)
+    (tmp_path / "a" / "8").write_bytes((tmp_path / "a" / "7.png").read_bytes())
+    for name in ("notes.txt", ".DS_Store", ".8", "Thumbs.db"):
+        (tmp_path / "a" / name).write_bytes(b"no image")
+    data = ds.ImageFolderDataset(str(tmp_path), shuffle=False, decode=True)
+    images = [row["image"] for row in data.create_dict_iterator(1, True)]
+    assert len(images) == 8
+    assert all(image.shape == (3, 4, 3) and abs(int(image.mean()) - 90) <= 2 for image in images)
+    assert ds.ImageFolderDataset(str(tmp_path), extensions=[".png"]).get_dataset_size() == 1
 
 
 def test_decoded_images(tmp_path):

@@ -6,6 +6,7 @@ import gc
 import multiprocessing
 import os
 import random
+import select
 import signal
 import threading
 import time
@@ -191,11 +192,28 @@ def test_a_function_that_cannot_be_sent():
         stream(mapped(lambda x: x))
 
 
-def test_spawned_workers():
-    ds.config.set_multiprocessing_start_method("spawn")
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_spawned_workers(method):
+    ds.config.set_multiprocessing_start_method(method)
     data = mapped(abs)
     assert [row[0] for row in stream(data)] == list(range(40))
     data.close_pool()
+
+
+def test_workers_end_at_once_while_later_ones_live():
+    first, second = mapped(abs), mapped(abs)
+    for data in (first, second):  # processes forked later hold copies of the pipes of the first
+        assert len(stream(data)) == 40
+    processes = [worker.process for worker in first._all_pools()[0]._workers]
+    ends = [os.pidfd_open(process.pid) for process in processes]
+    pool = first._all_pools()[0]
+    for worker in pool._workers:
+        worker._hang_up()
+    assert all(select.select([end], [], [], 0.9)[0] for end in ends)
+    for end in ends:
+        os.close(end)
+    first.close_pool()
+    second.close_pool()
 
 
 def test_an_iterator_of_another_process():

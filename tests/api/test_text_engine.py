@@ -401,3 +401,41 @@ def test_patterns_that_are_none():
     for pattern in (r"\p{Nothing}", "(", r"[\p{L}"):
         with pytest.raises(ValueError, match="delim_pattern must be a pattern"):
             text.RegexTokenizer(pattern)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "replace", "line", "expected"),
+    [
+        (r"(\w)(\s)", "$2$1", "ab cd e", "a bc de"),
+        ("a", r"\$1", "banana", "b$1n$1n$1"),
+        ("a", r"\\", "banana", "b\\n\\n\\"),
+        ("a", r"x\ty", "banana", "bxtynxtynxty"),
+        ("(?<n>a)", "${n}!", "banana", "ba!na!na!"),
+        ("(a)", "$12", "banana", "ba2na2na2"),
+        ("(a)(b)?", "[$1|$2]", "ab a", "[a|b] [a|]"),
+        (r"\w", r"\u0041", "ab", "AA"),
+        ("a", "\\", "ba", "b"),
+        (r"\h", "_", "a\tb c", "a_b_c"),
+        (r"\R", "_", "a\r\nb", "a_b"),
+        (r"\x{e9}", "x", "\u00e9", "x"),
+    ],
+)
+def test_what_takes_the_place_of_a_match(pattern, replace, line, expected):
+    assert text.RegexReplace(pattern, replace)(line).tolist() == expected
+
+
+def test_what_cannot_take_it():
+    for replace in ("$", "$9", "$x", "$1x$", "${n}"):
+        with pytest.raises(ValueError, match="replace must name groups of the pattern"):
+            text.RegexReplace("(a)", replace)
+    for pattern in (
+        "[a-z&&[^b]]",
+        "[a-z--[b]]",
+        "[[ab][c]]",
+    ):  # sets of sets, which would match otherwise
+        with pytest.raises(ValueError, match="pattern must be a pattern, but Possible"):
+            text.RegexReplace(pattern, "x")
+
+
+def test_only_the_letters_of_the_alphabet_become_small():
+    assert text.FilterWikipediaXML()("Un\u0130B \u212a 7").tolist() == "un b seven"

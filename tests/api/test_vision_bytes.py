@@ -77,11 +77,35 @@ def test_resize_is_its_definition(inter, channels):
         image = picture(height, width, channels)
         for size in ((1, 1), (2, 9), (17, 16), (33, 37), (70, 300)):
             if inter == Inter.AREA and (size[0] > height or size[1] > width):
-                continue
+                continue  # the next test
             given = vision.Resize(size, inter)(image)
             exact = np.clip(resized(image, *size, inter), 0, 255)
             assert given.dtype == np.uint8 and given.shape == (*size, *image.shape[2:])
             assert np.abs(given - exact).max() <= 0.55
+
+
+def two_weights(source, target):
+    """As OpenCV averages areas where a side grows: of two pixels."""
+    table = np.zeros((target, source))
+    for i in range(target):
+        low = i * source // target
+        beyond = (i + 1) * source - (low + 1) * target
+        share = 0 if beyond <= 0 or low >= source - 1 else beyond % source / source
+        table[i, low] += 1 - share
+        table[i, min(low + 1, source - 1)] += share
+    return table
+
+
+@pytest.mark.parametrize("channels", [0, 1, 3, 4])
+@pytest.mark.parametrize("kind", [np.uint8, np.float32, np.int16])
+def test_areas_where_a_side_grows(channels, kind):
+    for height, width in ((1, 1), (3, 2), (16, 40), (50, 201)):
+        image = picture(height, width, channels).astype(kind)
+        for size in ((2, 300), (70, 5), (70, 300), (51, 200)):
+            given = vision.Resize(size, Inter.AREA)(image)
+            rows, columns = two_weights(height, size[0]), two_weights(width, size[1])
+            exact = np.einsum("yi,ij...,xj->yx...", rows, image.astype(float), columns)
+            assert np.abs(given - exact).max() <= (1e-3 if kind == np.float32 else 0.55)
 
 
 @pytest.mark.parametrize("inter", list(Inter)[:4])

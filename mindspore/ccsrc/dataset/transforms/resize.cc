@@ -152,6 +152,9 @@ Value ResizePart(const Value& image, const Window& part, int64_t height, int64_t
     numbers.element = image.element;
     return numbers;
   }
+  // As in OpenCV, areas are averaged only where neither side grows.
+  if (interpolation == Interpolation::kArea && (height > part.height || width > part.width))
+    interpolation = Interpolation::kAreaOfTwo;
   bool bytes = image.element == Element::Of(DType::kUInt8);
   bool fixed = bytes && FitsFixed(interpolation, from, height, width);
   // Only those with distances between rows of their own take a part without a copy of it.

@@ -17,6 +17,7 @@ enum class Interpolation {
   kPillowNearest = 6,
   kPillowLinear = 7,
   kPillowBox = 8,
+  kAreaOfTwo = 9,  // what kArea is where a side grows
 };
 
 // [H, W] or [H, W, C]; pixel centres are at half-pixel offsets. Integers are rounded and clipped.

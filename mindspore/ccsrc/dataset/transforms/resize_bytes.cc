@@ -279,7 +279,8 @@ void Columns(const int16_t* row, int64_t line, int64_t rows, const PairedTaps& t
 }  // namespace
 
 bool FitsFixed(Interpolation interpolation, const Extents& from, int64_t height, int64_t width) {
-  if (interpolation == Interpolation::kLinear || interpolation == Interpolation::kCubic)
+  if (interpolation == Interpolation::kLinear || interpolation == Interpolation::kCubic ||
+      interpolation == Interpolation::kAreaOfTwo)
     return true;
   bool few = from.height / height + 2 <= kMostTaps && from.width / width + 2 <= kMostTaps;
   return interpolation == Interpolation::kArea && few;

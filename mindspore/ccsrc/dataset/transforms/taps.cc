@@ -89,6 +89,25 @@ Taps AreaTaps(int64_t source, int64_t target) {
   return taps;
 }
 
+// What averages over areas become where a side grows: two pixels, whatever lies between targets.
+Taps TwoTaps(int64_t source, int64_t target) {
+  Taps taps;
+  taps.count = static_cast<int>(std::min<int64_t>(2, source));
+  taps.weights.resize(static_cast<size_t>(target) * static_cast<size_t>(taps.count));
+  for (int64_t i = 0; i < target; ++i) {
+    int64_t low = i * source / target;
+    int64_t beyond = (i + 1) * source - (low + 1) * target;  // in parts of `source`
+    bool second = beyond > 0 && low < source - 1;
+    double share = second ? static_cast<double>(beyond % source) / static_cast<double>(source) : 0;
+    int64_t first = std::min(low, source - taps.count);
+    double* weights = &taps.weights[static_cast<size_t>(i) * static_cast<size_t>(taps.count)];
+    weights[low - first] = 1 - share;
+    if (share > 0) weights[low + 1 - first] = share;
+    taps.first.push_back(static_cast<int>(first));
+  }
+  return taps;
+}
+
 Taps NearestTaps(int64_t source, int64_t target, bool centres) {
   Taps taps;
   taps.count = 1;
@@ -116,6 +135,8 @@ Taps MakeTaps(int64_t source, int64_t target, Interpolation interpolation) {
       return NarrowTaps(source, target, 2, [](double x) { return Cubic(x, -0.75); });
     case Interpolation::kArea:
       return AreaTaps(source, target);
+    case Interpolation::kAreaOfTwo:
+      return TwoTaps(source, target);
     case Interpolation::kLanczos:
       return WideTaps(source, target, 3, Lanczos);
     case Interpolation::kPillowCubic:

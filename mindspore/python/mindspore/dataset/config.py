@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from enum import IntEnum
 from typing import Any
 
 from mindspore import _paths
@@ -16,6 +17,15 @@ from mindspore.common import seed as _global_seed
 
 UINT32_MAX = 4294967295
 INT32_MAX = 2147483647
+
+
+class ErrorSamplesMode(IntEnum):
+    """What map() does with a row that cannot be made: raise its error, give another one in its place, leave it out."""
+
+    RETURN = 0
+    REPLACE = 1
+    SKIP = 2
+
 
 _DEFAULTS: dict[str, Any] = {
     "seed": None,
@@ -37,7 +47,8 @@ _DEFAULTS: dict[str, Any] = {
     "debug_mode": False,
     "debug_hooks": [],
     "iterator_mode": {"do_copy": False, "parallel_convert": False},
-    "error_samples_mode": "RETURN",
+    "error_samples_mode": ErrorSamplesMode.RETURN,
+    "most_error_samples": None,
     "multiprocessing_start_method": "fork",
     "video_backend": "CV",
 }
@@ -248,12 +259,41 @@ def _autotune_prefix() -> str | None:
     return None if prefix is None else str(prefix)
 
 
+def set_error_samples_mode(error_samples_mode: ErrorSamplesMode, most: int | None = None) -> None:
+    """What later calls of map() do with rows that cannot be made, from the source to their operations.
+
+    Args:
+        error_samples_mode: RETURN raises the error, SKIP leaves the row out, REPLACE gives an earlier row once more at
+            the end of the epoch. What was left out is said by the logger `mindspore.dataset`.
+        most: How many rows of an epoch may fail; one more is an error. Default: any number.
+    """
+    if not isinstance(error_samples_mode, ErrorSamplesMode):
+        raise TypeError(
+            "For 'set_error_samples_mode', error_samples_mode must be ErrorSamplesMode, but got "
+            f"{type(error_samples_mode).__name__}."
+        )
+    if most is not None:
+        most = _integer("set_error_samples_mode", most, 0, INT32_MAX)
+    _settings["error_samples_mode"], _settings["most_error_samples"] = error_samples_mode, most
+
+
+def get_error_samples_mode() -> ErrorSamplesMode:
+    """What map() does with rows that cannot be made."""
+    return ErrorSamplesMode(_settings["error_samples_mode"])
+
+
+def _most_error_samples() -> int | None:
+    """How many rows of an epoch may fail."""
+    most = _settings["most_error_samples"]
+    return None if most is None else int(most)
+
+
 def set_multiprocessing_start_method(start_method: str) -> None:
-    """How worker processes are started: "fork" or "spawn"."""
-    if start_method not in ("fork", "spawn"):
+    """How worker processes are started: "fork", "spawn" or "forkserver"."""
+    if start_method not in ("fork", "spawn", "forkserver"):
         raise ValueError(
-            "For 'set_multiprocessing_start_method', the method must be 'fork' or 'spawn', "
-            f"but got {start_method!r}."
+            "For 'set_multiprocessing_start_method', the method must be 'fork', 'spawn' or "
+            f"'forkserver', but got {start_method!r}."
         )
     _settings["multiprocessing_start_method"] = start_method
 

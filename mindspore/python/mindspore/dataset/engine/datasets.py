@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mindspore import _core
+from mindspore.dataset import config
 from mindspore.dataset.core.recorded import Recorded, recorded
 from mindspore.dataset.core.user_code import describe, failure
 from mindspore.dataset.core.validator_helpers import check_int, check_names, check_type
@@ -16,6 +18,7 @@ from mindspore.dataset.engine.caching import checked_cache, map_node, source_nod
 from mindspore.dataset.engine.calls import BatchCall, NumberCall, SizeCall
 from mindspore.dataset.engine.examining import Report, examined
 from mindspore.dataset.engine.facts import DatasetFacts
+from mindspore.dataset.engine.good_rows import GoodRows
 from mindspore.dataset.engine.iterators import (
     DictIterator,
     Iterator,
@@ -238,6 +241,9 @@ class Dataset(DatasetFacts):
         result._alone = not pools and any(isinstance(call, engine.Call) for call in calls)
         if cache is not None:
             result._node = map_node(result, cache, (chain, inputs, outputs))
+        if config.get_error_samples_mode() != config.ErrorSamplesMode.RETURN:
+            rows = GoodRows(result._node, functools.partial(worker_count, result))
+            result._node, result._over = engine.stream(rows.open, rows.size), None
         return result._ordered(options.get("column_order"))
 
     def _ordered(self, columns: Any) -> Any:

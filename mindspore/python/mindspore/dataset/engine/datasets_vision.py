@@ -242,9 +242,15 @@ class Cifar100Dataset(_CifarBase):
         return 100
 
 
+# What Decode takes; other files of a folder are no pictures, such as notes.
+_PICTURES = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".ppm", ".pgm")
+
+
 class ImageFolderDataset(ColumnDataset):
     """Images in one folder for each class: columns image (the file's bytes, or decoded) and label
     (int32).
+
+    Without `extensions`, the files with the usual endings of pictures are taken, and those without an ending.
     """
 
     def __init__(
@@ -268,7 +274,7 @@ class ImageFolderDataset(ColumnDataset):
             raise NotImplementedError(
                 f"For '{op}', decrypt is not supported: decrypt the files beforehand."
             )
-        endings = tuple(e.lower() for e in extensions or (".jpg", ".jpeg", ".png", ".bmp"))
+        endings = tuple(e.lower() for e in extensions or (*_PICTURES, ""))
         classes = sorted(e.name for e in os.scandir(self.dataset_dir) if e.is_dir())
         if class_indexing is None:
             class_indexing = {name: number for number, name in enumerate(classes)}

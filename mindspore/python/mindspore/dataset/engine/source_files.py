@@ -102,9 +102,12 @@ def read_json(path: str) -> Any:
 
 
 def is_picture(name: str, endings: Sequence[str] = (".jpg", ".jpeg", ".png", ".bmp")) -> bool:
-    """Whether a file's name ends so; capital letters count as small ones, hidden files never."""
+    """Whether a file's name ends so ("": has no ending); capital letters count as small ones, hidden files never."""
     base = os.path.basename(name)
-    return not base.startswith(".") and base.lower().endswith(tuple(endings))
+    if base.startswith("."):
+        return False
+    ends = tuple(ending for ending in endings if ending)
+    return base.lower().endswith(ends) or ("" in endings and "." not in base)
 
 
 def files_below(where: str, endings: Sequence[str]) -> list[str]:

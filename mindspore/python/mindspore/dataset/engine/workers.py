@@ -64,12 +64,21 @@ class Worker:
 
     def end(self) -> None:
         """Ask it to end, and see to it."""
+        self._hang_up()
         self.pipe.close()
         self.process.join(_FAREWELL)
         if self.process.is_alive():
             self.process.kill()
             self.process.join()
         # No close(): at the end of the program multiprocessing joins it as well, perhaps just now.
+
+    def _hang_up(self) -> None:
+        """Ends what is said also where processes that were forked since hold copies of our end."""
+        try:
+            with socket.socket(fileno=os.dup(self.pipe.fileno())) as end:
+                end.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass  # the process is gone
 
 
 class WorkerPool:

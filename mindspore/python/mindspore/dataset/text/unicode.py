@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -160,11 +161,32 @@ def _spelled_out(text: str) -> str:
     return "".join([*parts, text[place:]])
 
 
+# Other spellings than those of `re`, behind an even number of backslashes.
+_OTHERS = re.compile(r"\\x\{([0-9A-Fa-f]{1,6})\}|\\(h|R)|\(\?<([A-Za-z]\w*)>|\\.", re.DOTALL)
+_KINDS = {
+    "h": "[\\t\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000]",
+    "R": "(?:\\r\\n|[\\n-\\r\\x85\\u2028\\u2029])",
+}
+
+
+def _other(match: re.Match[str]) -> str:
+    code, kind, name = match.groups()
+    if code is not None:
+        return f"\\U{int(code, 16):08x}"
+    if kind is not None:
+        return _KINDS[kind]
+    return match[0] if name is None else f"(?P<{name}>"
+
+
 def pattern(op: str, name: str, text: str) -> Any:
-    """A compiled pattern of `re`, in which there may also be \\p{L}, \\p{Han} and [[:punct:]]."""
+    """A compiled pattern of `re`, in which there may also be \\p{L}, \\p{Han}, \\h, \\R, \\x{e9}, (?<name>...) and [[:punct:]]."""
     try:
         known = _spelled_out(text) if "\\p" in text.lower() or "[:" in text else text
-        return re.compile(known)
+        known = _OTHERS.sub(_other, known)
+        with warnings.catch_warnings():
+            # Sets in sets, && and -- have a meaning elsewhere, but none here.
+            warnings.simplefilter("error", FutureWarning)
+            return re.compile(known)
     except Exception as error:
         raise ValueError(f"For '{op}', {name} must be a pattern, but {error}.") from None
 

@@ -103,8 +103,38 @@ def normalized(text: str, form: NormalizeForm) -> str:
     return text if form == NormalizeForm.NONE else unicodedata.normalize(form.name, text)  # type: ignore[arg-type]
 
 
+# Of what takes the place of a match: a character by its number, one that stands for itself, a group by number or name.
+_REPLACED = re.compile(r"\\u([0-9A-Fa-f]{4})|\\(.?)|\$(\d+)|\$\{(\w+)\}|\$", re.DOTALL)
+
+
+def _template(op: str, text: str, pattern: re.Pattern[str]) -> list[str | int]:
+    """The texts and the numbers of groups that take the place of a match."""
+    parts: list[str | int] = []
+    place = 0
+    for found in _REPLACED.finditer(text):
+        code, sign, number, name = found.groups()
+        parts.append(text[place : found.start()])
+        place = found.end()
+        if code is not None:
+            parts.append(chr(int(code, 16)))
+        elif sign is not None:
+            parts.append(sign)
+        elif number is not None and int(number[0]) <= pattern.groups:
+            # As many digits as still name a group; those behind stand for themselves.
+            last = max(i for i in range(1, len(number) + 1) if int(number[:i]) <= pattern.groups)
+            parts += [int(number[:last]), number[last:]]
+        elif name in pattern.groupindex:
+            parts.append(pattern.groupindex[name])
+        else:
+            raise ValueError(
+                f"For '{op}', replace must name groups of the pattern, such as $1, but got "
+                f"'{found[0]}' ('\\$' stands for the sign)."
+            )
+    return [*parts, text[place:]]
+
+
 class RegexReplace(TextTensorOperation):
-    """What matches a pattern replaced, all or the first; `$1` is the first group."""
+    """What matches a pattern replaced, all or the first; `$1` and `${name}` are groups, a sign behind a backslash is itself."""
 
     def __init__(self, pattern: str, replace: str, replace_all: bool = True) -> None:
         op = "RegexReplace"
@@ -112,16 +142,13 @@ class RegexReplace(TextTensorOperation):
             check_type(op, name, value, str)
         check_type(op, "replace_all", replace_all, bool)
         self._pattern = unicode.pattern(op, "pattern", pattern)
-        escaped = replace.replace("\\", "\\\\")
-        self._replace, self.replace_all = re.sub(r"\$(\d)", r"\\g<\1>", escaped), replace_all
-        for group in re.findall(r"\$(\d)", replace):
-            if int(group) > self._pattern.groups:
-                raise ValueError(
-                    f"For '{op}', replace must name groups of the pattern, but got '${group}'."
-                )
+        self._replace, self.replace_all = _template(op, replace, self._pattern), replace_all
 
     def _change(self, text: str) -> str:
-        return str(self._pattern.sub(self._replace, text, count=0 if self.replace_all else 1))
+        return str(self._pattern.sub(self._replaced, text, count=0 if self.replace_all else 1))
+
+    def _replaced(self, match: re.Match[str]) -> str:
+        return "".join(p if isinstance(p, str) else match[p] or "" for p in self._replace)
 
 
 _DIGITS = "zero one two three four five six seven eight nine".split()
@@ -134,7 +161,8 @@ class FilterWikipediaXML(TextTensorOperation):
         text = re.sub(r"<.*>", "", text)
         for name, sign in (("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"), ("&nbsp;", " ")):
             text = text.replace(name, sign)
-        text = re.sub(r"[0-9]", lambda digit: f" {_DIGITS[int(digit[0])]} ", text.lower())
+        text = re.sub(r"[0-9]", lambda digit: f" {_DIGITS[int(digit[0])]} ", text)
+        text = re.sub(r"[A-Z]", lambda letter: letter[0].lower(), text)
         return " ".join(re.sub(r"[^a-z]+", " ", text).split())
 
 
