@@ -41,7 +41,7 @@ engine = _core.dataset
 
 
 class Dataset(Batching, DatasetRuns, DatasetFacts):
-    """Base of all datasets: operations on the pipeline; the bases have those that batch, what runs it, and facts about it."""
+    """Base of all datasets: operations on the pipeline, iterators over it, facts about it."""
 
     _arguments: tuple[str, dict[str, Any]] | None = None
     _alone = False  # whether functions of the user's make its rows, in this process
