@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from fuzz.base import rule
+from fuzz.functions import Functions
 from fuzz.kinds import Fn, Map, Num, Rec, Seq, T, fresh_ident
-from fuzz.statements import Statements
 
 # What the rules below use: it stands at the top of every program.
 DEFINITIONS = """Pair = namedtuple("Pair", "a b")
@@ -50,7 +50,7 @@ class Managed:
 """
 
 
-class Objects(Statements):
+class Objects(Functions):
     """Mixin of the generator."""
 
     # ---- records ----------------------------------------------------------------------------------------------------

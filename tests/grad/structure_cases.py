@@ -1,14 +1,36 @@
 """Calls of gradient functions whose results are compared with a table: what is nested in what, and with which values.
-Each function returns the result of one call. `x`, `y`, `i`: two float tensors and one of integers."""
+`x`, `y`, `i`: two float tensors and one of integers."""
 
 from __future__ import annotations
 
 from functools import partial
+from types import FunctionType
 
 import numpy as np
+from structure_programs import (
+    Counter,
+    Frozen,
+    Methods,
+    Nothing,
+    One,
+    Pair,
+    Plain,
+    Two,
+    dict_result,
+    list_result,
+    of_dict,
+    product,
+    scaled,
+    square,
+    summed,
+    times_int,
+    two_results,
+    with_aux,
+    with_one_aux,
+)
 
 import mindspore as ms
-from mindspore import Parameter, ParameterTuple, Tensor, nn, ops
+from mindspore import Parameter, ParameterTuple, Tensor, ops
 
 x = Tensor(np.array([1, 2, 3], np.float32))
 y = Tensor(np.array([2, 2, 2], np.float32))
@@ -16,163 +38,79 @@ i = Tensor(np.array([1, 2, 3], np.int32))
 GradOperation = ops.GradOperation
 
 
-class One(nn.Cell):
-    """One input, one Parameter."""
-
-    def __init__(self):
-        super().__init__()
-        self.w = Parameter(Tensor(np.array([3, 3, 3], np.float32)), name="w")
-
-    def construct(self, a):
-        return a * self.w
-
-
-class Two(nn.Cell):
-    """Two inputs, two Parameters."""
-
-    def __init__(self):
-        super().__init__()
-        self.w = Parameter(Tensor(np.array([3, 3, 3], np.float32)), name="w")
-        self.b = Parameter(Tensor(np.array([1, 1, 1], np.float32)), name="b")
-
-    def construct(self, a, b):
-        return a * b * self.w + self.b
-
-
-class Nothing(nn.Cell):
-    """No inputs."""
-
-    def __init__(self):
-        super().__init__()
-        self.w = Parameter(Tensor(np.array([3, 3, 3], np.float32)), name="w")
-
-    def construct(self):
-        return self.w * self.w
-
-
-class Plain(nn.Cell):
-    """No Parameters."""
-
-    def construct(self, a):
-        return a * a
-
-
-class Pair(nn.Cell):
-    """Two results."""
-
-    def construct(self, a):
-        return a * 2, a * a
-
-
-class Frozen(nn.Cell):
-    """A Parameter without a gradient."""
-
-    def __init__(self):
-        super().__init__()
-        self.w = Parameter(Tensor(np.array([3, 3, 3], np.float32)), name="w", requires_grad=False)
-        self.v = Parameter(Tensor(np.array([2, 2, 2], np.float32)), name="v")
-
-    def construct(self, a):
-        return a * self.w * self.v
-
-
-class Counter(nn.Cell):
-    """Changes a Parameter that it reads."""
-
-    def __init__(self):
-        super().__init__()
-        self.n = Parameter(Tensor(np.array([1, 1, 1], np.float32)), name="n")
-
-    def construct(self, a):
-        before = self.n * a
-        self.n = self.n + a
-        return before + self.n * a
-
-
-def product(a, b):
-    """Of two tensors."""
-    return a * b
-
-
-def square(a):
-    """Of one tensor."""
-    return a * a
-
-
-def scaled(a, k):
-    """Times a number."""
-    return a * k
-
-
-def summed(items):
-    """Of a pair."""
-    return items[0] * items[1]
-
-
-def of_dict(items):
-    """Of two entries."""
-    return items["a"] * items["b"]
-
-
-def two_results(a, b):
-    """A sum and a product."""
-    return a + b, a * b
-
-
-def with_aux(a, b):
-    """A value and what is not differentiated."""
-    return a * b, a + b, a
-
-
-def with_one_aux(a, b):
-    """A value and one more."""
-    return a * b, a + b
-
-
-def list_result(a):
-    """A list."""
-    return [a * 2, a * 3]
-
-
-def dict_result(a):
-    """A dict."""
-    return {"p": a * 2, "q": a * 3}
-
-
-def times_int(a, k):
-    """Float times integers."""
-    return a * k
-
-
-class Methods:
-    """Has a method to differentiate."""
-
-    def __init__(self):
-        self.k = 3
-
-    def cube(self, a):
-        """k times the cube."""
-        return self.k * a * a * a
-
-
-def get_all_one():
-    return GradOperation(get_all=True)(One())(x)
-
-
-def get_all_two():
-    return GradOperation(get_all=True)(Two())(x, y)
-
-
-def get_all_none():
-    return GradOperation(get_all=True)(Nothing())()
-
-
-def first_none():
-    return GradOperation()(Nothing())()
-
-
-def first_two():
-    return GradOperation()(Two())(x, y)
+# Calls that are one expression; those that are more are functions.
+CALLS = {
+    "get_all_one": lambda: GradOperation(get_all=True)(One())(x),
+    "get_all_two": lambda: GradOperation(get_all=True)(Two())(x, y),
+    "get_all_none": lambda: GradOperation(get_all=True)(Nothing())(),
+    "first_none": lambda: GradOperation()(Nothing())(),
+    "first_two": lambda: GradOperation()(Two())(x, y),
+    "by_list_default": lambda: GradOperation(get_by_list=True)(Two())(x, y),
+    "by_list_empty": lambda: GradOperation(get_by_list=True)(Plain(), ParameterTuple([]))(x),
+    "sens_one": lambda: GradOperation(sens_param=True)(Plain())(x, y),
+    "sens_all": lambda: GradOperation(get_all=True, sens_param=True)(Two())(x, y, y),
+    "sens_pair": lambda: GradOperation(get_all=True, sens_param=True)(Pair())(x, (x, y)),
+    "number_argument": lambda: GradOperation(get_all=True)(scaled)(x, 3),
+    "number_argument_first": lambda: GradOperation()(scaled)(x, 3.0),
+    "integer_tensor_all": lambda: GradOperation(get_all=True)(times_int)(x, i),
+    "integer_tensor_only": lambda: ops.grad(times_int, 1)(x, i),
+    "integer_tensor_both": lambda: ops.grad(times_int, (0, 1))(x, i),
+    "tuple_argument": lambda: GradOperation(get_all=True)(summed)((x, y)),
+    "tuple_argument_grad": lambda: ops.grad(summed)((x, y)),
+    "list_argument_grad": lambda: ops.grad(summed)([x, y]),
+    "dict_argument_grad": lambda: ops.grad(of_dict)({"a": x, "b": y}),
+    "two_results_grad": lambda: ops.grad(two_results, (0, 1))(x, y),
+    "list_result_grad": lambda: ops.grad(list_result)(x),
+    "dict_result_grad": lambda: ops.grad(dict_result)(x),
+    "grad_default": lambda: ops.grad(product)(x, y),
+    "grad_position_one": lambda: ops.grad(product, 1)(x, y),
+    "grad_position_tuple": lambda: ops.grad(product, (0, 1))(x, y),
+    "grad_position_tuple_one": lambda: ops.grad(product, (0,))(x, y),
+    "grad_position_reversed": lambda: ops.grad(product, (1, 0))(x, y),
+    "grad_aux": lambda: ops.grad(with_aux, 0, None, True)(x, y),
+    "grad_one_aux": lambda: ops.grad(with_one_aux, 0, None, True)(x, y),
+    "grad_aux_two": lambda: ops.grad(with_aux, (0, 1), None, True)(x, y),
+    "value_default": lambda: ops.value_and_grad(product)(x, y),
+    "value_two": lambda: ops.value_and_grad(product, (0, 1))(x, y),
+    "value_aux": lambda: ops.value_and_grad(with_aux, 0, None, True)(x, y),
+    "value_pair": lambda: ops.value_and_grad(two_results, (0, 1))(x, y),
+    "ids_one": lambda: ops.grad(product, 0, None, False, True)(x, y),
+    "ids_two": lambda: ops.grad(product, (0, 1), None, False, True)(x, y),
+    "picked_position": lambda: ms.get_grad(ops.grad(product, (0, 1), None, False, True)(x, y), 1),
+    "picked_single": lambda: ms.get_grad(ops.grad(product, 0, None, False, True)(x, y), 0),
+    "second": lambda: ops.grad(ops.grad(square))(x),
+    "second_cross": lambda: ops.grad(ops.grad(product, 0), 1)(x, y),
+    "operation_of_operation": lambda: GradOperation()(GradOperation()(square))(x),
+    "grad_of_method": lambda: ops.grad(Methods().cube)(x),
+    "grad_of_partial": lambda: ops.grad(partial(product, y))(x),
+    "grad_of_jit": lambda: ops.grad(ms.jit(square))(x),
+    "grad_of_scalar_tensor": lambda: ops.grad(square)(Tensor(2.0)),
+    "float16": lambda: ops.grad(square)(x.astype(ms.float16)),
+    "integer_input_only": lambda: ops.grad(square)(i),
+    "number_only": lambda: ops.grad(square)(2.0),
+    "position_out_of_range": lambda: ops.grad(square, 1)(x),
+    "position_and_weights_none": lambda: ops.grad(square, None)(x),
+    "not_a_function": lambda: ops.grad(3)(x),
+    "bad_position": lambda: ops.grad(product, (0, "a"))(x, y),
+    "repeated_position": lambda: ops.grad(product, (0, 0))(x, y),
+    "aux_without_aux": lambda: ops.grad(square, 0, None, True)(x),
+    "positions_with_number": lambda: ops.grad(scaled, (0, 1))(x, 3),
+    "value_of_number": lambda: ops.value_and_grad(square)(2.0),
+    "value_with_tuple": lambda: ops.value_and_grad(summed)((x, y)),
+    "ids_aux": lambda: ops.grad(with_one_aux, 0, None, True, True)(x, y),
+    "ids_position_tuple_one": lambda: ops.grad(product, (0,), None, False, True)(x, y),
+    "ids_number": lambda: ops.grad(scaled, (0, 1), None, False, True)(x, 3),
+    "negative_position": lambda: ops.grad(product, -1)(x, y),
+    "empty_position": lambda: ops.grad(product, ())(x, y),
+    "empty_weights": lambda: ops.grad(product, 0, [])(x, y),
+    "empty_weights_only": lambda: ops.grad(product, None, [])(x, y),
+    "same_tensor_twice": lambda: GradOperation(get_all=True)(product)(x, x),
+    "weights_not_parameters": lambda: ops.grad(product, None, [x])(x, y),
+    "sens_number": lambda: GradOperation(sens_param=True)(square)(x, 2.0),
+    "sens_missing": lambda: GradOperation(sens_param=True)(square)(),
+    "sens_integer_dtype": lambda: GradOperation(sens_param=True)(square)(x, i),
+    "picked_missing": lambda: ms.get_grad(ops.grad(product, (0, 1), None, False, True)(x, y), 5),
+}
 
 
 def by_list_one():
@@ -183,14 +121,6 @@ def by_list_one():
 def by_list_two():
     net = Two()
     return GradOperation(get_by_list=True)(net, ParameterTuple(net.trainable_params()))(x, y)
-
-
-def by_list_default():
-    return GradOperation(get_by_list=True)(Two())(x, y)
-
-
-def by_list_empty():
-    return GradOperation(get_by_list=True)(Plain(), ParameterTuple([]))(x)
 
 
 def by_list_single_parameter():
@@ -238,18 +168,6 @@ def both_single_parameter():
     return GradOperation(get_all=True, get_by_list=True)(net, net.w)(x, y)
 
 
-def sens_one():
-    return GradOperation(sens_param=True)(Plain())(x, y)
-
-
-def sens_all():
-    return GradOperation(get_all=True, sens_param=True)(Two())(x, y, y)
-
-
-def sens_pair():
-    return GradOperation(get_all=True, sens_param=True)(Pair())(x, (x, y))
-
-
 def sens_by_list():
     net = One()
     return GradOperation(get_all=True, get_by_list=True, sens_param=True)(
@@ -257,79 +175,11 @@ def sens_by_list():
     )(x, y)
 
 
-def number_argument():
-    return GradOperation(get_all=True)(scaled)(x, 3)
-
-
-def number_argument_first():
-    return GradOperation()(scaled)(x, 3.0)
-
-
-def integer_tensor_all():
-    return GradOperation(get_all=True)(times_int)(x, i)
-
-
-def integer_tensor_only():
-    return ops.grad(times_int, 1)(x, i)
-
-
-def integer_tensor_both():
-    return ops.grad(times_int, (0, 1))(x, i)
-
-
-def tuple_argument():
-    return GradOperation(get_all=True)(summed)((x, y))
-
-
-def tuple_argument_grad():
-    return ops.grad(summed)((x, y))
-
-
-def list_argument_grad():
-    return ops.grad(summed)([x, y])
-
-
-def dict_argument_grad():
-    return ops.grad(of_dict)({"a": x, "b": y})
-
-
 def tuple_and_tensor():
     def f(items, c):
         return items[0] * items[1] * c
 
     return GradOperation(get_all=True)(f)((x, y), x)
-
-
-def two_results_grad():
-    return ops.grad(two_results, (0, 1))(x, y)
-
-
-def list_result_grad():
-    return ops.grad(list_result)(x)
-
-
-def dict_result_grad():
-    return ops.grad(dict_result)(x)
-
-
-def grad_default():
-    return ops.grad(product)(x, y)
-
-
-def grad_position_one():
-    return ops.grad(product, 1)(x, y)
-
-
-def grad_position_tuple():
-    return ops.grad(product, (0, 1))(x, y)
-
-
-def grad_position_tuple_one():
-    return ops.grad(product, (0,))(x, y)
-
-
-def grad_position_reversed():
-    return ops.grad(product, (1, 0))(x, y)
 
 
 def grad_weights():
@@ -362,26 +212,6 @@ def grad_position_and_parameter():
     return ops.grad(net, 0, net.w)(x, y)
 
 
-def grad_aux():
-    return ops.grad(with_aux, 0, None, True)(x, y)
-
-
-def grad_one_aux():
-    return ops.grad(with_one_aux, 0, None, True)(x, y)
-
-
-def grad_aux_two():
-    return ops.grad(with_aux, (0, 1), None, True)(x, y)
-
-
-def value_default():
-    return ops.value_and_grad(product)(x, y)
-
-
-def value_two():
-    return ops.value_and_grad(product, (0, 1))(x, y)
-
-
 def value_weights():
     net = Two()
     return ops.value_and_grad(net, None, net.trainable_params())(x, y)
@@ -390,22 +220,6 @@ def value_weights():
 def value_position_and_weights():
     net = Two()
     return ops.value_and_grad(net, 0, net.trainable_params())(x, y)
-
-
-def value_aux():
-    return ops.value_and_grad(with_aux, 0, None, True)(x, y)
-
-
-def value_pair():
-    return ops.value_and_grad(two_results, (0, 1))(x, y)
-
-
-def ids_one():
-    return ops.grad(product, 0, None, False, True)(x, y)
-
-
-def ids_two():
-    return ops.grad(product, (0, 1), None, False, True)(x, y)
 
 
 def ids_weights():
@@ -438,17 +252,9 @@ def ids_value():
     return ops.value_and_grad(net, (0, 1), net.trainable_params(), False, True)(x, y)
 
 
-def picked_position():
-    return ms.get_grad(ops.grad(product, (0, 1), None, False, True)(x, y), 1)
-
-
 def picked_parameter():
     net = Two()
     return ms.get_grad(ops.grad(net, 0, net.trainable_params(), False, True)(x, y), net.b)
-
-
-def picked_single():
-    return ms.get_grad(ops.grad(product, 0, None, False, True)(x, y), 0)
 
 
 def changed_parameter():
@@ -459,14 +265,6 @@ def changed_parameter():
 def changed_parameter_value():
     net = Counter()
     return ops.value_and_grad(net, 0, net.trainable_params())(x), net.n
-
-
-def second():
-    return ops.grad(ops.grad(square))(x)
-
-
-def second_cross():
-    return ops.grad(ops.grad(product, 0), 1)(x, y)
 
 
 def third():
@@ -484,32 +282,12 @@ def grad_of_value_and_grad():
     return ops.grad(f)(x)
 
 
-def operation_of_operation():
-    return GradOperation()(GradOperation()(square))(x)
-
-
 def operation_all_of_operation():
     return GradOperation(get_all=True)(GradOperation(get_all=True)(product))(x, y)
 
 
-def grad_of_method():
-    return ops.grad(Methods().cube)(x)
-
-
-def grad_of_partial():
-    return ops.grad(partial(product, y))(x)
-
-
 def grad_of_lambda():
     return ops.grad(lambda a: a * a)(x)
-
-
-def grad_of_jit():
-    return ops.grad(ms.jit(square))(x)
-
-
-def grad_of_scalar_tensor():
-    return ops.grad(square)(Tensor(2.0))
 
 
 def no_path():
@@ -534,14 +312,6 @@ def stopped_structure():
     return ops.grad(f, (0, 1))(x, y)
 
 
-def float16():
-    return ops.grad(square)(x.astype(ms.float16))
-
-
-def integer_input_only():
-    return ops.grad(square)(i)
-
-
 def integer_output():
     def f(a):
         return a.astype(ms.int32)
@@ -556,51 +326,11 @@ def float_and_integer_outputs():
     return ops.grad(f)(x)
 
 
-def number_only():
-    return ops.grad(square)(2.0)
-
-
-def position_out_of_range():
-    return ops.grad(square, 1)(x)
-
-
-def position_and_weights_none():
-    return ops.grad(square, None)(x)
-
-
-def not_a_function():
-    return ops.grad(3)(x)
-
-
-def bad_position():
-    return ops.grad(product, (0, "a"))(x, y)
-
-
-def repeated_position():
-    return ops.grad(product, (0, 0))(x, y)
-
-
-def aux_without_aux():
-    return ops.grad(square, 0, None, True)(x)
-
-
-def positions_with_number():
-    return ops.grad(scaled, (0, 1))(x, 3)
-
-
 def positions_with_tuple():
     def f(items, c):
         return items[0] * items[1] * c
 
     return ops.grad(f, (0, 1))((x, y), y)
-
-
-def value_of_number():
-    return ops.value_and_grad(square)(2.0)
-
-
-def value_with_tuple():
-    return ops.value_and_grad(summed)((x, y))
 
 
 def aux_and_weights():
@@ -623,18 +353,6 @@ def value_aux_and_weights():
     return ops.value_and_grad(f, None, net.trainable_params(), True)(x, y)
 
 
-def ids_aux():
-    return ops.grad(with_one_aux, 0, None, True, True)(x, y)
-
-
-def ids_position_tuple_one():
-    return ops.grad(product, (0,), None, False, True)(x, y)
-
-
-def ids_number():
-    return ops.grad(scaled, (0, 1), None, False, True)(x, 3)
-
-
 def keyword_argument():
     def f(a, b=2.0):
         return a * b
@@ -654,22 +372,6 @@ def star_arguments():
         return items[0] * items[1]
 
     return ops.grad(f, (0, 1))(x, y)
-
-
-def negative_position():
-    return ops.grad(product, -1)(x, y)
-
-
-def empty_position():
-    return ops.grad(product, ())(x, y)
-
-
-def empty_weights():
-    return ops.grad(product, 0, [])(x, y)
-
-
-def empty_weights_only():
-    return ops.grad(product, None, [])(x, y)
 
 
 def none_argument():
@@ -700,17 +402,9 @@ def scalar_result_number():
     return ops.grad(f)(x)
 
 
-def same_tensor_twice():
-    return GradOperation(get_all=True)(product)(x, x)
-
-
 def unused_parameter():
     net = Two()
     return ops.grad(lambda a: a * net.w, 0, net.trainable_params())(x)
-
-
-def weights_not_parameters():
-    return ops.grad(product, None, [x])(x, y)
 
 
 def weights_repeated():
@@ -718,24 +412,8 @@ def weights_repeated():
     return ops.grad(net, None, [net.w, net.w])(x)
 
 
-def sens_number():
-    return GradOperation(sens_param=True)(square)(x, 2.0)
-
-
 def sens_wrong_shape():
     return GradOperation(sens_param=True)(square)(x, Tensor(np.ones((2, 2), np.float32)))
-
-
-def sens_missing():
-    return GradOperation(sens_param=True)(square)()
-
-
-def sens_integer_dtype():
-    return GradOperation(sens_param=True)(square)(x, i)
-
-
-def picked_missing():
-    return ms.get_grad(ops.grad(product, (0, 1), None, False, True)(x, y), 5)
 
 
 def picked_both_position():
@@ -767,12 +445,11 @@ def assign_plain_number():
     return p
 
 
-CASES = {
+CASES = CALLS | {
     name: value
     for name, value in list(globals().items())
-    if callable(value)
-    and getattr(value, "__module__", None) == __name__
-    and getattr(value, "__code__", None) is not None
+    if isinstance(value, FunctionType)
+    and value.__module__ == __name__
     and value.__code__.co_argcount == 0
 }
 

@@ -6,7 +6,8 @@ import struct
 
 import numpy as np
 import pytest
-from sample_files import SAMPLES, put, sphere
+from sample_files import SAMPLES
+from sample_parts import put, sphere
 
 import mindspore as ms
 import mindspore.dataset as ds

@@ -164,7 +164,7 @@ def test_a_line_that_is_not_text_names_file_and_row(tmp_path):
 
 
 def test_names_that_are_no_text_capitals_links_and_empty_classes(tmp_path):
-    from sample_files import png
+    from sample_parts import png
 
     other = tmp_path / "other"
     other.mkdir()

@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from viewlib import MODES, check, grid
+from viewlib import MODES, check, grid, open_sizes
 
 import mindspore as ms
 from mindspore import Parameter, Tensor, context, nn, ops
@@ -288,138 +288,6 @@ def test_views_of_parameters_follow_updates(mode):
     assert net.weight.asnumpy()[0, 0] != 100
 
 
-# ---- gradients ------------------------------------------------------------------------------------
-def square_part(x):
-    y = x * 2
-    v = y[1:]
-    v[:] = v * v
-    y.T[0][0] = 5
-    return (y * y).sum()
-
-
-def numeric(f, a):
-    gradient = np.zeros_like(a, np.float64)
-    for at in np.ndindex(*a.shape):
-        for sign in (1, -1):
-            b = a.astype(np.float64)
-            b[at] += sign * 1e-4
-            gradient[at] += sign * float(f(Tensor(b)).asnumpy()) / 2e-4
-    return gradient
-
-
-def chosen(x):
-    y = x * 1
-    v = y[0]
-    if x.sum() > 0:
-        v[:] = v * v * v
-    else:
-        y[1] = v
-    return (y * v).sum()
-
-
-def looped(x):
-    y = x * 1
-    v = y[0]
-    i = Tensor(0)
-    while i < 3:
-        v[:] = v * y[1]
-        i = i + 1
-    return y.sum()
-
-
-def helper_written(x):
-    y = x + 1
-
-    def scale(v):
-        v[:] = v * v
-
-    scale(y[0])
-    scale(y.reshape(-1)[1:3])
-    return (y * x).sum()
-
-
-@pytest.mark.parametrize("f", [square_part, chosen, looped, helper_written])
-@pytest.mark.parametrize("mode", MODES)
-def test_gradients(f, mode):
-    context.set_context(mode=MODES[mode])
-    a = np.array([[0.5, -1.5, 2.0], [1.0, 0.25, -0.75]])
-    found = ms.grad(ms.jit(f) if mode == "graph" else f)(Tensor(a)).asnumpy()
-    np.testing.assert_allclose(found, numeric(f, a), rtol=1e-5, atol=1e-6)
-    second = ms.grad(lambda x: ms.grad(f)(x).sum())(Tensor(a)).asnumpy()
-    expected = numeric(lambda x: ms.grad(f)(x).sum(), a)
-    np.testing.assert_allclose(second, expected, rtol=1e-4, atol=1e-4)
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_gradients_of_weights_through_views(mode):
-    context.set_context(mode=MODES[mode])
-
-    class Net(nn.Cell):
-        def __init__(self):
-            super().__init__()
-            self.w = Parameter(grid(2, 2) + 1, name="w")
-
-        def construct(self, x):
-            y = x * self.w
-            y[0][:] = y[1] * self.w[0]
-            return y.sum()
-
-    net = Net()
-    x = Tensor(np.array([[1.0, 2.0], [3.0, 4.0]], np.float32))
-    gradient = ms.value_and_grad(net, None, net.trainable_params())(x)[1][0]
-    # y = [x1 w1 w0, x1 w1]
-    np.testing.assert_allclose(gradient.asnumpy(), [[9, 16], [3 + 3 * 1, 4 + 4 * 2]])
-
-
-def test_vmap():
-    def program(x):
-        y = x * 1
-        y[0][:] = y[1] + 1
-        y.T[1][0] = 9
-        return y
-
-    a = grid(3, 2, 2)
-    expected = np.stack([program(Tensor(b)).asnumpy() for b in a])
-    for mode in MODES.values():
-        context.set_context(mode=mode)
-        np.testing.assert_array_equal(ms.vmap(program)(Tensor(a)).asnumpy(), expected)
-
-
-def test_sizes_that_change():
-    @ms.jit
-    def program(x):
-        y = x + 0
-        v = y[1:]
-        v[0] = 7
-        return y * 1, v * 1
-
-    context.set_context(mode=context.GRAPH_MODE)
-    for n in (3, 4, 5, 6, 7, 8):
-        y, v = program(Tensor(grid(n)))
-        expected = grid(n)
-        expected[1] = 7
-        np.testing.assert_array_equal(y.asnumpy(), expected)
-        np.testing.assert_array_equal(v.asnumpy(), expected[1:])
-
-
-def test_open_sizes():
-    class Net(nn.Cell):
-        def construct(self, x):
-            y = x + 0
-            y[1:][0] = 7
-            y.reshape(-1)[0] = 8
-            return y
-
-    context.set_context(mode=context.GRAPH_MODE)
-    net = Net()
-    net.set_inputs(Tensor(shape=[None, 2], dtype=ms.float32))
-    for n in (2, 3, 5):
-        expected = grid(n, 2)
-        expected[1] = 7
-        expected[0, 0] = 8
-        np.testing.assert_array_equal(net(Tensor(grid(n, 2))).asnumpy(), expected)
-
-
 def test_a_line_that_runs_eagerly_between():
     def program(a):
         v = a[0] * 1
@@ -506,54 +374,6 @@ def test_the_only_view_of_what_is_gone_changes_in_a_branch():
         check(program, -grid(3, 3))
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_a_view_that_is_returned_has_the_gradient_of_what_was_written(mode):
-    def program(a):
-        v = a.narrow(0, 0, 1)
-        a.flatten()[...] = 0
-        return v
-
-    context.set_context(mode=MODES[mode])
-    value, gradient = ms.value_and_grad(program)(Tensor(np.ones((2, 1), np.float32)))
-    assert value.asnumpy().tolist() == [[0]]
-    assert gradient.asnumpy().tolist() == [[0], [0]]
-
-
-def open_sizes(program, *sizes):
-    """The program in a Cell that is compiled for all sizes of its argument."""
-
-    class Net(nn.Cell):
-        def construct(self, a):
-            return program(a)
-
-    net = Net()
-    net.set_inputs(Tensor(shape=sizes, dtype=ms.float32))
-    return net
-
-
-def test_views_of_open_sizes():
-    def ones(a):
-        a = a * 1
-        a[-2].expand_dims(-1).fill_(1)
-        a[None].squeeze()[..., 0] = 7
-        return a
-
-    def decided_by_sizes(a):
-        a = a * 1
-        a[:, :2].reshape(-1)[0] = 9  # a copy, but for two columns
-        return a
-
-    context.set_context(mode=ms.GRAPH_MODE)
-    for program in (ones, decided_by_sizes):
-        net = open_sizes(program, None, None)
-        for shape in ((3, 4), (2, 2), (5, 3)):
-            context.set_context(mode=ms.PYNATIVE_MODE)
-            a = Tensor(grid(*shape).astype(np.float32))
-            expected = program(a).asnumpy()
-            context.set_context(mode=ms.GRAPH_MODE)
-            assert np.array_equal(net(a).asnumpy(), expected), (program.__name__, shape)
-
-
 def test_no_handler_takes_what_the_compiler_asks():
     def program(a):
         try:
@@ -565,49 +385,3 @@ def test_no_handler_takes_what_the_compiler_asks():
     context.set_context(mode=ms.GRAPH_MODE)
     a = Tensor(np.ones((2, 2), np.float32))
     assert open_sizes(program, None, None)(a).asnumpy().tolist() == [[2, 2], [2, 2]]
-
-
-def _counted(a, n):
-    for i in range(n):
-        row = a[i]
-        row[1:] += 10
-    return a * 1
-
-
-def _base_changes(a, n):
-    total = a[0] * 0
-    for i in range(n):
-        row = a[i]
-        a[:, 0] += 1
-        total = total + row
-    return total
-
-
-def _split(a, n):
-    for i in range(n):
-        a[i].split(1)[0].add_(a[0, 1])
-    return a * 1
-
-
-@pytest.mark.parametrize("program", [_counted, _base_changes, _split])
-def test_rows_at_a_place_that_a_tensor_counts_are_views(program):
-    """In eager code `i` is an int, so that `a[i]` is a view; in a graph it is a tensor."""
-    a, b, n = Tensor(grid(3, 3)), Tensor(grid(3, 3)), Tensor(3)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = ms.jit(program)(b, n)
-    np.testing.assert_array_equal(found.asnumpy(), program(a, n).asnumpy())
-    np.testing.assert_array_equal(a.asnumpy(), b.asnumpy())
-
-
-def test_rows_that_nobody_writes_to_stay_compiled():
-    @ms.jit(fullgraph=True)
-    def program(a, n):
-        b = a * 1
-        for i in range(1, n):
-            b[i] = b[i - 1] + a[i]
-        return b
-
-    np.testing.assert_array_equal(
-        program(Tensor(grid(3, 3)), Tensor(3)).asnumpy(), np.cumsum(grid(3, 3), 0)
-    )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import mindspore as ms
-from mindspore import Tensor, context
+from mindspore import Tensor, context, nn
 
 MODES = {"eager": context.PYNATIVE_MODE, "graph": context.GRAPH_MODE}
 
@@ -51,3 +51,15 @@ def check(
         assert len(found) == len(expected)
         for i, (a, b) in enumerate(zip(found, expected)):
             np.testing.assert_allclose(a, b, rtol=1e-6, err_msg=f"{mode}, value {i}")
+
+
+def open_sizes(program, *sizes):
+    """The program in a Cell that is compiled for all sizes of its argument."""
+
+    class Net(nn.Cell):
+        def construct(self, a):
+            return program(a)
+
+    net = Net()
+    net.set_inputs(Tensor(shape=sizes, dtype=ms.float32))
+    return net

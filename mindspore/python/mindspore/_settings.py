@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import sys
+from collections.abc import Callable
 from typing import Any
+
+from mindspore import _paths
 
 # Every name that set_context takes, with its default.
 DEFAULTS: dict[str, Any] = {
@@ -138,6 +143,8 @@ _WITHOUT_MEANING = frozenset(
 
 def checked(function: str, name: str, value: Any) -> Any:
     """A value that a setting takes."""
+    if name in _CHECKS:
+        return _CHECKS[name](function, name, value)
     check(function, name, value, DEFAULTS[name], _CHOICES, _LEAST)
     if name in _WITHOUT_MEANING and value != DEFAULTS[name]:
         from mindspore import log  # which logging comes with
@@ -179,3 +186,78 @@ def check(
         raise ValueError(
             f"For '{function}', '{name}' must be at least {least[name]}, but got {value}."
         )
+
+
+# ---- settings that take something of their own -----------------------------------------------------
+def _check_threads(function: str, name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError(
+            f"For '{function}', '{name}' must be a non-negative int, but got {value!r}."
+        )
+    return value
+
+
+def _graphs_level(function: str, name: str, value: Any) -> Any:
+    """Which graphs are saved: 0, none, to 3; True is 2."""
+    check(function, name, value, DEFAULTS[name], _CHOICES, _LEAST)
+    return 2 * value if isinstance(value, bool) else value
+
+
+_UNITS = {"GB": 1 << 30, "MB": 1 << 20, "KB": 1 << 10}
+
+
+def bytes_of(value: str) -> int:
+    """The bytes that a limit of memory stands for; 0: it is none."""
+    number, unit = value[:-2].strip(), value[-2:].upper()
+    if unit not in _UNITS or not re.fullmatch(r"\d+(\.\d+)?", number):
+        return 0
+    return min(int(float(number) * _UNITS[unit]), sys.maxsize)
+
+
+def _check_memory(function: str, name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(
+            f"For '{function}', '{name}' must be a str, but got {type(value).__name__}."
+        )
+    if not bytes_of(value):
+        raise ValueError(
+            f"For '{function}', '{name}' must be a number with GB, MB or KB behind it, of a byte "
+            f"at least, but got {value!r}."
+        )
+    return value
+
+
+def _check_level(function: str, name: str, value: Any) -> Any:
+    if value not in ("", "O0", "O1", "O2", "O3"):
+        raise ValueError(
+            f"For '{function}', '{name}' must be 'O0', 'O1', 'O2' or 'O3', but got {value!r}."
+        )
+    return value
+
+
+def _check_jit_config(function: str, name: str, value: Any) -> dict:
+    if not isinstance(value, dict):
+        raise TypeError(
+            f"For '{function}', '{name}' must be a dict, but got {type(value).__name__}."
+        )
+    _check_level(function, "jit_level", value.get("jit_level", ""))
+    return value
+
+
+_CHECKS: dict[str, Callable[[str, str, Any], Any]] = {
+    "jit_level": _check_level,
+    "jit_config": _check_jit_config,
+    "runtime_num_threads": _check_threads,
+    "max_device_memory": _check_memory,
+    "save_graphs": _graphs_level,
+    **dict.fromkeys(
+        (
+            "save_graphs_path",
+            "compile_cache_path",
+            "save_dump_path",
+            "print_file_path",
+            "env_config_path",
+        ),
+        _paths.checked,
+    ),
+}

@@ -8,8 +8,6 @@ import contextlib
 import difflib
 import functools
 import os
-import re
-import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
@@ -141,69 +139,10 @@ def _warn_of_fallback(text: str) -> None:
     warnings.warn(text, RuntimeWarning, stacklevel=7)
 
 
-def _path_check(name: str) -> Callable[[object], str]:
-    return lambda value: _paths.checked("set_context", name, value)
-
-
-def _check_threads(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError(
-            f"For 'set_context', 'runtime_num_threads' must be a non-negative int, but got {value!r}."
-        )
-    return value
-
-
-_UNITS = {"GB": 1 << 30, "MB": 1 << 20, "KB": 1 << 10}
-
-
-def _bytes_of(value: str) -> int:
-    """The bytes that a limit of memory stands for; 0: it is none."""
-    number, unit = value[:-2].strip(), value[-2:].upper()
-    if unit not in _UNITS or not re.fullmatch(r"\d+(\.\d+)?", number):
-        return 0
-    return min(int(float(number) * _UNITS[unit]), sys.maxsize)
-
-
-def _graphs_level(value: object) -> object:
-    """Which graphs are saved: 0, none, to 3; True is 2."""
-    level = _settings.checked("set_context", "save_graphs", value)
-    return 2 * level if isinstance(level, bool) else level
-
-
-def _check_device_memory(value: object) -> object:
-    if not isinstance(value, str):
-        raise TypeError(
-            f"For 'set_context', 'max_device_memory' must be a str, but got {type(value).__name__}."
-        )
-    if not _bytes_of(value):
-        raise ValueError(
-            "For 'set_context', 'max_device_memory' must be a number with GB, MB or KB behind it, of a byte "
-            f"at least, but got {value!r}."
-        )
-    return value
-
-
 def memory_limit() -> int:
     """The bytes that a device may hold; 0: no limit."""
     value = _values["max_device_memory"]
-    return 0 if value == _settings.DEFAULTS["max_device_memory"] else _bytes_of(value)
-
-
-def _check_level(value: object) -> object:
-    if value not in ("", "O0", "O1", "O2", "O3"):
-        raise ValueError(
-            f"For 'set_context', 'jit_level' must be 'O0', 'O1', 'O2' or 'O3', but got {value!r}."
-        )
-    return value
-
-
-def _check_jit_config(value: object) -> dict:
-    if not isinstance(value, dict):
-        raise TypeError(
-            f"For 'set_context', 'jit_config' must be a dict, but got {type(value).__name__}."
-        )
-    _check_level(value.get("jit_level", ""))
-    return value
+    return 0 if value == _settings.DEFAULTS["max_device_memory"] else _settings.bytes_of(value)
 
 
 def _check_tune_budget(value: object) -> object:
@@ -238,22 +177,10 @@ def _save_graphs() -> None:
 
 
 _GRAPHS = {"save_graphs", "save_graphs_path"}
-_PATHS = (
-    "save_graphs_path",
-    "compile_cache_path",
-    "save_dump_path",
-    "print_file_path",
-    "env_config_path",
-)
+# All others are checked by what _settings says of them.
 _CHECKS: dict[str, Callable[[object], Any]] = {
     "mode": _check_mode,
     "device_target": _check_device,
-    "jit_level": _check_level,
-    "jit_config": _check_jit_config,
-    **{name: _path_check(name) for name in _PATHS},
-    "runtime_num_threads": _check_threads,
-    "max_device_memory": _check_device_memory,
-    "save_graphs": _graphs_level,
     "tune_budget": _check_tune_budget,
 }
 # What a setting does beside being kept.

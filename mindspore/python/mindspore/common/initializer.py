@@ -6,14 +6,11 @@ An `Initializer` fills a NumPy array; `initializer(...)` turns one into a Tensor
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from mindspore import _core
 from mindspore.common import dtype as mstype
 from mindspore.common._checked import check_methods, checked
 from mindspore.common._draws import (
@@ -27,34 +24,10 @@ from mindspore.common._draws import (
 )
 from mindspore.common._kinds import Ints, Real
 from mindspore.common._size import require_memory
+from mindspore.common._undrawn import zeros_undrawn
 from mindspore.common.tensor import Tensor
 
 _INITIALIZERS: dict[str, type[Initializer]] = {}
-# While nothing is drawn: the zeros that no Parameter has taken yet, by id. None: initializers draw.
-_untouched: ContextVar[dict[int, Tensor] | None] = ContextVar("untouched", default=None)
-
-
-@contextmanager
-def drawing_nothing() -> Iterator[None]:
-    """Within it `initializer` gives zeros, whatever it is asked for."""
-    before = _untouched.set({})
-    try:
-        yield
-    finally:
-        _untouched.reset(before)
-
-
-def _zeros(shape: tuple[int, ...], dtype: mstype.Type, made: dict[int, Tensor]) -> Tensor:
-    """In memory that the system has promised and not given."""
-    zeros: Tensor = _core.from_numpy(np.zeros(shape, _core.numpy_dtype(dtype)))
-    made[id(zeros)] = zeros
-    return zeros
-
-
-def take_untouched(value: object) -> bool:
-    """Whether a value is zeros of `initializer` where nothing is drawn, which nobody has asked for before: the memory is the caller's."""
-    made = _untouched.get()
-    return made is not None and made.pop(id(value), None) is not None
 
 
 def _register(*names: str) -> Callable[[type[Initializer]], type[Initializer]]:
@@ -478,11 +451,12 @@ def initializer(
                 f"{tuple(init.shape)}, but got {shape}."
             )
         return init if init.dtype == dtype else init.astype(dtype)
-    made = _untouched.get()
-    if made is not None:
-        return _zeros(_check_shape(shape), dtype, made)
+    extents = _check_shape(shape)
+    undrawn = zeros_undrawn(extents, dtype)
+    if undrawn is not None:
+        return undrawn
     exact = dtype in (mstype.int32, mstype.int64, mstype.float64)
-    values = np.zeros(_check_shape(shape), np.float64 if exact else np.float32)
+    values = np.zeros(extents, np.float64 if exact else np.float32)
     if values.shape == ():
         values = values.reshape(1)
         _make(init)(values)

@@ -19,7 +19,8 @@ from mindspore.common import _late
 from mindspore.common import dtype as mstype
 from mindspore.common._checked import checked
 from mindspore.common._dtypes import INTEGERS
-from mindspore.common.initializer import drawing_nothing, initializer, take_untouched
+from mindspore.common._undrawn import drawing_nothing, take_untouched
+from mindspore.common.initializer import initializer
 from mindspore.common.tensor import Tensor
 from mindspore.context import checked_device
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import concurrent.futures
 import errno
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from mindspore import _core, _paths, context, log, nn
@@ -20,15 +20,14 @@ from mindspore.common.tensor import Tensor
 from mindspore.nn.optim import _divided
 from mindspore.train import _encryption, _manifest, _match, _resume, _safetensors
 from mindspore.train._async_save import writer
+from mindspore.train._entries import appended, distinct, held, items, named_entries
 from mindspore.train._export import export, load
 from mindspore.train._tensors import (
     Entry,
     check_text,
     loaded,
-    number,
     tensor_to_ms_type,
     tensor_to_np_type,
-    text_entry,
 )
 from mindspore.train._utils import _make_directory
 
@@ -90,11 +89,10 @@ def save_checkpoint(
             folder,
         )
     entries = [
-        (name, _held(value, integrated_save))
-        for name, value in _named_entries(save_obj, choice_func)
+        (name, held(value, integrated_save)) for name, value in named_entries(save_obj, choice_func)
     ]
     entries += [
-        _appended(name, value) for name, value in _items(op, "append_dict", append_dict or {})
+        appended(name, value) for name, value in items(op, "append_dict", append_dict or {})
     ]
     for name, _ in entries:
         check_text(name, "a name")
@@ -120,21 +118,14 @@ def _write(path: str, entries: list[Entry], format: str, crc_check: bool) -> Non
 
 def share_states(net: nn.Cell) -> None:
     """What a process that writes no file does while another one saves: it gives its rows of the states that are divided."""
-    for value in _distinct(net).values():
+    for value in distinct(net).values():
         _divided.whole_state(value)
-
-
-def _held(value: Any, whole: bool) -> Any:
-    """What is saved of a value: of a Parameter that lies in slices all of it, or this process's."""
-    if not isinstance(value, Parameter) or _planning.slice_of(value) is None:
-        return value
-    return _planning.whole_value(value) if whole else _planning.local_value(value)
 
 
 def save_slices(net: nn.Cell, folder: str, append_dict: dict[str, Any]) -> None:
     """Save a network that several processes have alike: each of them its rows, into one folder. All of them call it."""
-    entries = _named_entries(net, None)
-    notes = [_appended(name, value) for name, value in append_dict.items()]
+    entries = named_entries(net, None)
+    notes = [appended(name, value) for name, value in append_dict.items()]
     for name, _ in entries + notes:
         check_text(name, "a name")
     writer.run(folder, lambda: _manifest.write(folder, entries, notes))
@@ -169,82 +160,6 @@ def _file_name(
     if add_suffix:
         return f"{path}.{format}"
     raise ValueError(f"For '{op}', '{arg_name}' must end with '.{format}', but got '{path}'.")
-
-
-def _items(op: str, what: str, mapping: Any) -> Iterable[tuple[str, Any]]:
-    if not isinstance(mapping, dict):
-        raise TypeError(f"For '{op}', '{what}' must be a dict, but got {type(mapping).__name__}.")
-    for name in mapping:
-        if not isinstance(name, str):
-            raise TypeError(f"For '{op}', the names in '{what}' must be str, but got {name!r}.")
-    return mapping.items()
-
-
-def _distinct(net: nn.Cell) -> dict[str, Parameter]:
-    """The parameters of a network by name; two of one name would overwrite each other in a file."""
-    found: dict[str, Parameter] = {}
-    for path, parameter in net.parameters_and_names():
-        other = found.setdefault(parameter.name, parameter)
-        if other is not parameter:
-            raise ValueError(
-                f"For 'save_checkpoint', parameters must have different names, but '{path}' and "
-                f"another one are both named '{parameter.name}'. Call net.update_parameters_name()."
-            )
-    return found
-
-
-def _pairs(save_obj: Any) -> Iterable[tuple[str, Any]]:
-    """(name, tensor) of everything that save_checkpoint takes."""
-    op = "save_checkpoint"
-    if isinstance(save_obj, nn.Cell):
-        return _distinct(save_obj).items()
-    if isinstance(save_obj, dict):
-        return _items(op, "save_obj", save_obj)
-    if not isinstance(save_obj, (list, tuple)):
-        raise TypeError(
-            f"For '{op}', 'save_obj' must be a Cell, a list or a dict, but got "
-            f"{type(save_obj).__name__}."
-        )
-    pairs = []
-    for item in save_obj:
-        if isinstance(item, Parameter):
-            pairs.append((item.name, item))
-        elif isinstance(item, dict) and isinstance(item.get("name"), str) and "data" in item:
-            pairs.append((item["name"], item["data"]))
-        else:
-            raise TypeError(
-                f"For '{op}', a list in 'save_obj' must hold {{'name': str, 'data': Tensor}} or "
-                f"Parameters, but got {item!r:.100}."
-            )
-    return pairs
-
-
-def _named_entries(save_obj: Any, choice_func: Callable[[str], bool] | None) -> list[Entry]:
-    entries: list[Entry] = []
-    for name, value in _pairs(save_obj):
-        if choice_func is not None and not choice_func(name):
-            continue
-        if isinstance(value, str):
-            entries.append(text_entry(name, value))
-        elif isinstance(value, Tensor):
-            entries.append((name, _divided.whole_state(value)))
-        else:
-            raise TypeError(
-                f"For 'save_checkpoint', '{name}' must be a Tensor, but got {type(value).__name__}."
-            )
-    return entries
-
-
-def _appended(name: str, value: Any) -> Entry:
-    if isinstance(value, str):
-        return text_entry(name, value)
-    tensor = value if isinstance(value, Tensor) else number(value)
-    if tensor is None:
-        raise TypeError(
-            "For 'save_checkpoint', the values of 'append_dict' must be int, float, bool, str or "
-            f"Tensor, but '{name}' is {type(value).__name__}."
-        )
-    return name, tensor
 
 
 def load_checkpoint(
@@ -393,7 +308,7 @@ def load_param_into_net(
             f"For '{op}', 'remove_redundancy' must be False outside of parallel training, but got True."
         )
     given = {}
-    for name, value in _items(op, "parameter_dict", parameter_dict):
+    for name, value in items(op, "parameter_dict", parameter_dict):
         if not isinstance(value, (Parameter, str)):
             raise TypeError(
                 f"For '{op}', the values of 'parameter_dict' must be Parameters, but '{name}' is "

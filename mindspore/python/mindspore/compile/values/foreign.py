@@ -147,6 +147,7 @@ _PARSED = (
     "mindspore.model_zoo",
     "mindspore.train.amp",
 )
+_OF_CELLS = ("mindspore.nn.cell", "mindspore.nn._cell_tree")
 
 
 # ---- what is asked
@@ -195,7 +196,7 @@ def is_users(function: Any) -> bool:
 
 def is_of_cells(function: Any) -> bool:
     """Methods that all cells have run as they are, too."""
-    of_cells = (getattr(function, "__module__", None) or "").startswith("mindspore.nn.cell")
+    of_cells = (getattr(function, "__module__", None) or "").startswith(_OF_CELLS)
     return of_cells and not getattr(function, "_ms_parsed", False)
 
 

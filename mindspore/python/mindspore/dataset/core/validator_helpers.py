@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 INT32_MAX = 2147483647
@@ -49,6 +50,23 @@ def check_names(op: str, name: str, value: Any) -> list[str]:
     if len(set(names)) != len(names):
         raise ValueError(f"For '{op}', {name} must not repeat a name, but got {list(names)}.")
     return list(names)
+
+
+def check_workers(op: str, count: Any) -> int | None:
+    """A number of workers, or None for that of the configuration."""
+    return None if count is None else check_int(op, "num_parallel_workers", count, 1)
+
+
+# Keyword arguments that tune queues; they change nothing here.
+_TUNING = {"max_rowsize", "offload", "max_row_size"}
+
+
+def known_options(op: str, given: dict[str, Any], known: Sequence[str]) -> dict[str, Any]:
+    """Keyword arguments that are known, without those that only tune; TypeError for any other."""
+    for name in given:
+        if name not in _TUNING and name not in known:
+            raise TypeError(f"For '{op}', '{name}' is not one of its arguments.")
+    return {name: value for name, value in given.items() if name in known}
 
 
 def check_file_exists(op: str, path: str) -> None:

@@ -13,19 +13,19 @@ from mindspore import _core
 from mindspore.dataset import config
 from mindspore.dataset.core.recorded import Recorded, recorded
 from mindspore.dataset.core.user_code import describe, failure
-from mindspore.dataset.core.validator_helpers import check_int, check_names, check_type
+from mindspore.dataset.core.validator_helpers import (
+    check_int,
+    check_names,
+    check_type,
+    check_workers,
+    known_options,
+)
+from mindspore.dataset.engine.batching import Batching
 from mindspore.dataset.engine.caching import checked_cache, map_node, source_node
-from mindspore.dataset.engine.calls import BatchCall, NumberCall, SizeCall
-from mindspore.dataset.engine.examining import Report, examined
+from mindspore.dataset.engine.calls import NumberCall
 from mindspore.dataset.engine.facts import DatasetFacts
 from mindspore.dataset.engine.good_rows import GoodRows
-from mindspore.dataset.engine.iterators import (
-    DictIterator,
-    Iterator,
-    Position,
-    TupleIterator,
-    worker_count,
-)
+from mindspore.dataset.engine.iterators import worker_count
 from mindspore.dataset.engine.mapping import (
     Mapping,
     checked_callbacks,
@@ -34,30 +34,17 @@ from mindspore.dataset.engine.mapping import (
     process_count,
     renamed,
 )
-from mindspore.dataset.engine.padding import checked_padding
-from mindspore.dataset.engine.places import described, place
-from mindspore.dataset.engine.previewing import Preview, previewed
+from mindspore.dataset.engine.running import DatasetRuns
 from mindspore.dataset.engine.samplers import Sampler
 from mindspore.dataset.engine.saving import save
 from mindspore.dataset.engine.splitting import split_counts
-from mindspore.dataset.engine.tuning import profile_of
 from mindspore.dataset.engine.watched import CallbackRows, SyncRows
 from mindspore.dataset.engine.workers import WorkerPool
 
 engine = _core.dataset
 
-# Keyword arguments that tune queues; they change nothing here.
-_TUNING = {"max_rowsize", "offload", "max_row_size"}
 
-
-def _split_tuning(op: str, given: dict[str, Any], known: Sequence[str]) -> dict[str, Any]:
-    for name in given:
-        if name not in _TUNING and name not in known:
-            raise TypeError(f"For '{op}', '{name}' is not one of its arguments.")
-    return {name: value for name, value in given.items() if name in known}
-
-
-class Dataset(DatasetFacts):
+class Dataset(Batching, DatasetRuns, DatasetFacts):
     """Base of all datasets: operations on the pipeline, iterators over it, facts about it."""
 
     _arguments: tuple[str, dict[str, Any]] | None = None
@@ -76,122 +63,15 @@ class Dataset(DatasetFacts):
         self._pools = list(pools)
         self.children = list(children)
         self.parent: list[Dataset] = []
-        self.num_parallel_workers = _workers(type(self).__name__, num_parallel_workers)
+        self.num_parallel_workers = check_workers(type(self).__name__, num_parallel_workers)
         for child in self.children:
             child.parent.append(self)
         self._init_step = 0
-        self._position: Position | None = None
-        self._resumes_at: Position | None = None
-        self._last: Any = None  # a weak reference to the last iterator
-        self._told: Any = None  # by its queue, at the end of an epoch
         # Where each row is made of one of the child's: what makes the node over another one of the child.
         self._over: Callable[[Any], Any] | None = None
 
-    # Operations
-
-    @recorded
-    def batch(
-        self,
-        batch_size: int | Callable[..., int],
-        drop_remainder: bool = False,
-        num_parallel_workers: int | None = None,
-        **kwargs: Any,
-    ) -> BatchDataset:
-        """Join `batch_size` rows; per_batch_map(column..., info) may change whole batches."""
-        if not callable(batch_size):
-            check_int("batch", "batch_size", batch_size, 1)
-        check_type("batch", "drop_remainder", drop_remainder, bool)
-        names = ["per_batch_map", "input_columns", "output_columns", "column_order", "pad_info"]
-        options = _split_tuning("batch", kwargs, [*names, "python_multiprocessing"])
-        function = options.get("per_batch_map")
-        columns, call = self._columns, None
-        if function is not None:
-            call = self._batch_call(function, options)
-            columns = call.result
-        result = self._batched(batch_size, drop_remainder, columns, options.get("pad_info"), call)
-        result.num_parallel_workers = _workers("batch", num_parallel_workers)
-        return result._ordered(options.get("column_order"))
-
-    def _batch_call(self, function: Any, options: dict[str, Any]) -> BatchCall:
-        if not callable(function):
-            raise TypeError("For 'batch', per_batch_map must be callable.")
-        given = options.get("input_columns") or self._columns
-        inputs = check_names("batch", "input_columns", given)
-        missing = [c for c in inputs if c not in self._columns]
-        if missing:
-            raise ValueError(
-                f"For 'batch', input_columns must be among {self._columns}, but got {missing}."
-            )
-        given = options.get("output_columns") or inputs
-        outputs = check_names("batch", "output_columns", given)
-        result = renamed(self._columns, inputs, outputs)
-        return BatchCall(function, self._columns, inputs, outputs, result)
-
-    def _batched(
-        self, size: Any, drop_remainder: bool, columns: Sequence[str], padding: Any, call: Any
-    ) -> BatchDataset:
-        counted = SizeCall(size) if callable(size) else size
-        padding = checked_padding("batch", padding)
-        node = engine.batch(self._node, counted, drop_remainder, list(columns), padding, call)
-        result = BatchDataset(node, columns, [self])
-        result.batch_size, result.drop_remainder = size, drop_remainder
-        return result
-
-    @recorded
-    def padded_batch(
-        self,
-        batch_size: int | Callable[..., int],
-        drop_remainder: bool = False,
-        num_parallel_workers: int | None = None,
-        pad_info: dict[str, tuple[Any, Any]] | None = None,
-    ) -> BatchDataset:
-        """Join rows of different shapes; `pad_info` maps a column to (shape, value)."""
-        if not callable(batch_size):
-            check_int("padded_batch", "batch_size", batch_size, 1)
-        check_type("padded_batch", "drop_remainder", drop_remainder, bool)
-        pad_info = {} if pad_info is None else pad_info
-        check_type("padded_batch", "pad_info", pad_info, dict)
-        result = self._batched(batch_size, drop_remainder, self._columns, pad_info, None)
-        result.num_parallel_workers = _workers("padded_batch", num_parallel_workers)
-        return result
-
-    @recorded
-    def bucket_batch_by_length(
-        self,
-        column_names: Sequence[str],
-        bucket_boundaries: Sequence[int],
-        bucket_batch_sizes: Sequence[int],
-        element_length_function: Callable[..., int] | None = None,
-        pad_info: dict[str, tuple[Any, Any]] | None = None,
-        pad_to_bucket_boundary: bool = False,
-        drop_remainder: bool = False,
-    ) -> BatchDataset:
-        """Join rows whose lengths fall between the same two boundaries."""
-        op = "bucket_batch_by_length"
-        names = check_names(op, "column_names", column_names)
-        if element_length_function is None and len(names) != 1:
-            raise ValueError(f"For '{op}', several column_names need an element_length_function.")
-        if not bucket_boundaries or sorted(set(bucket_boundaries)) != list(bucket_boundaries):
-            raise ValueError(
-                f"For '{op}', bucket_boundaries must be increasing, but got {bucket_boundaries}."
-            )
-        if len(bucket_batch_sizes) != len(bucket_boundaries) + 1:
-            raise ValueError(
-                f"For '{op}', bucket_batch_sizes must have {len(bucket_boundaries) + 1} entries, "
-                f"one more than bucket_boundaries, but got {len(bucket_batch_sizes)}."
-            )
-        for size in bucket_batch_sizes:
-            check_int(op, "bucket_batch_sizes", size, 1)
-        length = None
-        if element_length_function is not None:
-            what = "element_length_function"
-            length = engine.Call(NumberCall(op, element_length_function, what, int), False)
-        node = engine.bucket_batch(
-            self._node, known(op, "column_names", names, self._columns), length,
-            list(bucket_boundaries), list(bucket_batch_sizes), checked_padding(op, pad_info),
-            pad_to_bucket_boundary, drop_remainder, self._columns,
-        )  # fmt: skip
-        return BatchDataset(node, self._columns, [self])
+    def _batches(self, node: Any, columns: Sequence[str]) -> BatchDataset:
+        return BatchDataset(node, columns, [self])
 
     @recorded
     def map(
@@ -207,7 +87,7 @@ class Dataset(DatasetFacts):
             # The first releases took map(input_columns, operations).
             operations, input_columns = input_columns, operations
         names = ["column_order", "python_multiprocessing", "callbacks", "cache"]
-        options = _split_tuning("map", kwargs, names)
+        options = known_options("map", kwargs, names)
         chain = list(operations) if isinstance(operations, (list, tuple)) else [operations]
         if not chain:
             raise ValueError("For 'map', operations must not be empty.")
@@ -447,92 +327,6 @@ class Dataset(DatasetFacts):
     def save(self, file_name: str, num_files: int = 1, file_type: str = "mindrecord") -> None:
         """Write the rows of an epoch into files, which MindDataset or TFRecordDataset reads."""
         save(self, file_name, num_files, file_type)
-
-    # Iterators
-
-    def create_dict_iterator(
-        self, num_epochs: int = -1, output_numpy: bool = False, do_copy: bool = False
-    ) -> DictIterator:
-        """Rows as dicts."""
-        return DictIterator(self, num_epochs, output_numpy, do_copy)
-
-    def create_tuple_iterator(
-        self,
-        columns: Any = None,
-        num_epochs: int = -1,
-        output_numpy: bool = False,
-        do_copy: bool = False,
-    ) -> TupleIterator:
-        """Rows as lists."""
-        return TupleIterator(self, columns, num_epochs, output_numpy, do_copy)
-
-    def __iter__(self) -> Iterator:
-        return iter(self.create_tuple_iterator(num_epochs=1))
-
-    # Positions
-
-    def state(self) -> dict[str, Any]:
-        """Where the last iterator made of this dataset stands: what restore() takes."""
-        if self._position is None:
-            raise RuntimeError("For 'state', an iterator must have been made of the dataset.")
-        return described(self._position, self)
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Let the next iterator go on where `state` was taken, also where there are more or fewer shards now."""
-        position = Position.from_state(state)
-        place(position, state, self)
-        self._resumes_at = position
-
-    def profile(self) -> dict[str, Any]:
-        """Where the time of the pipeline goes, by what all iterators of its parts have done so far.
-
-        Returns a dict: "operators", each with its name, rows and seconds of all its workers together; "slowest", the name of the
-        one with most seconds; "queue" of the last epoch: how many rows were ready on average when one was taken
-        ("mean_depth", of "prefetch_size" at most), seconds in which the program waited for one, and in which workers worked.
-        """
-        iterator = None if self._last is None else self._last()
-        pipeline = None if iterator is None else iterator._pipeline
-        return profile_of(self, self._told if pipeline is None else pipeline.facts())
-
-    def preview(self, n: int = 8, rows: int = 256) -> Preview:
-        """The first `n` rows, and how the values of each column are spread over `rows` of them; batches are taken apart.
-
-        print() shows it as text, save("preview.png") writes a picture, a notebook shows that by itself.
-        """
-        return previewed(self, n, rows)
-
-    def doctor(
-        self, test: Dataset | None = None, sample: float | None = None, label: str | None = None
-    ) -> Report:
-        """Looks for what is wrong with the rows, and says it: `print(dataset.doctor(test=test_data))`.
-
-        Rows that cannot be read, are copies of others, hold nan, look unlike all others of their class; contents with several labels;
-        labels that hardly any row has; classes with few rows or none. What is done to rows is left out: those of the source
-        are looked at, unless something between chooses among them.
-
-        Args:
-            test: Other data, in which no row of this may be.
-            sample: So many rows, or this part of them, chosen at random; an epoch of a part costs that part. Default: all.
-            label: The column of the labels. Default: one with a usual name, else the last integer.
-        """
-        return examined(self, test, sample, label, worker_count(self))
-
-    def close_pool(self) -> None:
-        """End the processes of this pipeline; the next row starts others."""
-        for pool in self._all_pools():
-            pool.close()
-
-    def _all_pools(self) -> list[WorkerPool]:
-        return [*self._pools, *(pool for child in self.children for pool in child._all_pools())]
-
-    def _most_workers(self) -> int | None:
-        """The greatest number of workers that any part of the pipeline asks for."""
-        asked = [self.num_parallel_workers, *(child._most_workers() for child in self.children)]
-        return max((number for number in asked if number is not None), default=None)
-
-
-def _workers(op: str, count: Any) -> int | None:
-    return None if count is None else check_int(op, "num_parallel_workers", count, 1)
 
 
 def _datasets(op: str, values: Any) -> list[Dataset]:

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from mindspore.dataset.core.validator_helpers import check_type
+from mindspore.dataset.engine.annotations import (
+    COCO_TASKS,
+    KITTI_COLUMNS,
+    coco_annotations,
+    kitti_objects,
+    numbers,
+    voc_objects,
+)
 from mindspore.dataset.engine.samplers import choose_sampler
 from mindspore.dataset.engine.source_files import (
     ColumnDataset,
@@ -61,9 +68,6 @@ class AnnotatedDataset(ColumnDataset):
         self._fill(list(columns), len(pictures), list(columns.values()), chosen, options[5], labels)
 
 
-_COCO_TASKS = ["Detection", "Stuff", "Panoptic", "Keypoint", "Captioning"]
-
-
 class CocoDataset(AnnotatedDataset):
     """COCO: column image and, by the task, bbox, category_id and iscrowd (Detection), segmentation and iscrowd (Stuff),
     keypoints and num_keypoints (Keypoint), bbox, category_id, iscrowd and area (Panoptic), or captions (Captioning).
@@ -91,12 +95,12 @@ class CocoDataset(AnnotatedDataset):
         self.dataset_dir = folder(op, dataset_dir)
         self.annotation_file = file(op, annotation_file, "annotation_file")
         check_type(op, "task", task, str)
-        self.task = choice(op, "task", task, _COCO_TASKS, "Detection")
+        self.task = choice(op, "task", task, list(COCO_TASKS), "Detection")
         check_type(op, "extra_metadata", extra_metadata, bool)
         _refuse_decrypt(op, decrypt)
         try:
             content = read_json(self.annotation_file)
-            names, rows = self._annotations(content)
+            names, rows = coco_annotations(content, self.task, self.annotation_file)
         except (KeyError, TypeError) as error:
             raise RuntimeError(
                 f"For '{op}', the file '{self.annotation_file}' must be annotations of {task}, but has no {error}."
@@ -116,71 +120,9 @@ class CocoDataset(AnnotatedDataset):
         options = (sampler, num_samples, shuffle, num_shards, shard_id, num_parallel_workers)
         self._give(pictures, decode, others, options)
 
-    def _annotations(self, content: Any) -> tuple[list[str], list[dict[str, Any]]]:
-        """The pictures, and the columns of each."""
-        files = {image["id"]: image["file_name"] for image in content["images"]}
-        found: dict[Any, list[Any]] = {}
-        for annotation in content["annotations"]:
-            number = annotation["image_id"]
-            if number not in files:
-                raise RuntimeError(
-                    f"For 'CocoDataset', the file '{self.annotation_file}' must list each picture, but has no "
-                    f"image {number!r}."
-                )
-            parts = annotation["segments_info"] if self.task == "Panoptic" else [annotation]
-            found.setdefault(number, []).extend(parts)
-        columns = {
-            "Detection": self._boxes,
-            "Panoptic": self._segments,
-            "Keypoint": self._keypoints,
-            "Stuff": self._outlines,
-            "Captioning": self._captions,
-        }[self.task]
-        chosen = [number for number in files if found.get(number)]
-        return [files[number] for number in chosen], [columns(found[number]) for number in chosen]
-
-    @staticmethod
-    def _boxes(parts: list[Any]) -> dict[str, Any]:
-        return {
-            "bbox": np.array([part["bbox"] for part in parts], np.float32).reshape(-1, 4),
-            "category_id": _numbers(part["category_id"] for part in parts),
-            "iscrowd": _numbers(part.get("iscrowd", 0) for part in parts),
-        }
-
-    def _segments(self, parts: list[Any]) -> dict[str, Any]:
-        return {**self._boxes(parts), "area": _numbers(part["area"] for part in parts)}
-
-    @staticmethod
-    def _keypoints(parts: list[Any]) -> dict[str, Any]:
-        points = np.array([part["keypoints"] for part in parts], np.float32)
-        return {
-            "keypoints": points,
-            "num_keypoints": _numbers(part["num_keypoints"] for part in parts),
-        }
-
-    @staticmethod
-    def _outlines(parts: list[Any]) -> dict[str, Any]:
-        outlines = [outline for part in parts for outline in part["segmentation"]]
-        if not all(isinstance(outline, list) for outline in outlines):
-            raise TypeError("polygons, but a mask")
-        width = max(len(outline) for outline in outlines)
-        table = np.full((len(outlines), width), -1, np.float32)
-        for row, outline in zip(table, outlines):
-            row[: len(outline)] = outline
-        counts = [part.get("iscrowd", 0) for part in parts]
-        return {"segmentation": table, "iscrowd": _numbers(counts)}
-
-    @staticmethod
-    def _captions(parts: list[Any]) -> dict[str, Any]:
-        return {"captions": np.array([[part["caption"]] for part in parts])}
-
     def get_class_indexing(self) -> dict[str, Any]:
         """Categories and their numbers."""
         return dict(self._kinds)
-
-
-def _numbers(values: Any) -> np.ndarray:
-    return np.array(list(values), np.int64).astype(np.uint32).reshape(-1, 1)
 
 
 class VOCDataset(AnnotatedDataset):
@@ -235,7 +177,7 @@ class VOCDataset(AnnotatedDataset):
 
     def _things(self, op: str, names: Sequence[str], indexing: Any) -> dict[str, Any]:
         paths = present(op, self.dataset_dir, [f"Annotations/{name}.xml" for name in names])
-        found = [_voc_objects(path) for path in paths]
+        found = [voc_objects(path) for path in paths]
         kinds = sorted({thing[0] for things in found for thing in things})
         self._kinds = dict(indexing) if indexing else {k: n for n, k in enumerate(kinds)}
         for path, things in zip(paths, found):
@@ -246,9 +188,9 @@ class VOCDataset(AnnotatedDataset):
                     )
         return {
             "bbox": list_column([t[1] for t in things] for things in _typed(found, np.float32)),
-            "label": list_column([_numbers(self._kinds[t[0]] for t in things) for things in found]),
-            "difficult": list_column([_numbers(t[2] for t in things) for things in found]),
-            "truncate": list_column([_numbers(t[3] for t in things) for things in found]),
+            "label": list_column([numbers(self._kinds[t[0]] for t in things) for things in found]),
+            "difficult": list_column([numbers(t[2] for t in things) for things in found]),
+            "truncate": list_column([numbers(t[3] for t in things) for things in found]),
         }
 
     def get_class_indexing(self) -> dict[str, Any]:
@@ -258,25 +200,6 @@ class VOCDataset(AnnotatedDataset):
 
 def _typed(found: Any, dtype: Any) -> Any:
     return [[(t[0], np.array(t[1], dtype)) for t in things] for things in found]
-
-
-def _voc_objects(path: str) -> list[tuple[str, list[float], int, int]]:
-    """Name, box (left, top, width, height), difficult and truncated of each object."""
-    things = []
-    try:
-        for thing in ElementTree.parse(path).getroot().iter("object"):
-            left, top, right, bottom = (
-                float(thing.findtext(f"bndbox/{side}", ""))
-                for side in ("xmin", "ymin", "xmax", "ymax")
-            )
-            marks = [int(thing.findtext(name, "0")) for name in ("difficult", "truncated")]
-            name = thing.findtext("name", "")
-            things.append((name, [left, top, right - left, bottom - top], marks[0], marks[1]))
-    except (ElementTree.ParseError, ValueError) as error:
-        raise RuntimeError(f"The annotation '{path}' cannot be read: {error}.") from None
-    if not things:
-        raise RuntimeError(f"The annotation '{path}' must have an object, but has none.")
-    return things
 
 
 class CelebADataset(AnnotatedDataset):
@@ -484,19 +407,6 @@ class DIV2KDataset(AnnotatedDataset):
         self._fill(["hr_image", "lr_image"], len(high), columns, chosen, num_parallel_workers)
 
 
-_KITTI_KINDS = ("Car", "Cyclist", "DontCare", "Misc", "Pedestrian", "Person_sitting", "Tram", "Truck", "Van")  # fmt: skip
-# Columns of KITTI's label files: name, the places of its numbers, their type.
-_KITTI = [
-    ("truncated", slice(1, 2), np.float32),
-    ("occluded", slice(2, 3), np.uint32),
-    ("alpha", slice(3, 4), np.float32),
-    ("bbox", slice(4, 8), np.float32),
-    ("dimensions", slice(8, 11), np.float32),
-    ("location", slice(11, 14), np.float32),
-    ("rotation_y", slice(14, 15), np.float32),
-]
-
-
 class KITTIDataset(AnnotatedDataset):
     """KITTI: column image and, of the training set, label and seven columns about each object."""
 
@@ -523,24 +433,9 @@ class KITTIDataset(AnnotatedDataset):
         if self.usage == "train":
             stems = [os.path.splitext(os.path.basename(path))[0] for path in pictures]
             names = [f"data_object_label_2/training/label_2/{stem}.txt" for stem in stems]
-            found = [self._objects(path) for path in present(op, self.dataset_dir, names)]
-            others["label"] = list_column([_numbers(int(r[0]) for r in rows) for rows in found])
-            for name, place, dtype in _KITTI:
+            found = [kitti_objects(path) for path in present(op, self.dataset_dir, names)]
+            others["label"] = list_column([numbers(int(r[0]) for r in rows) for rows in found])
+            for name, place, dtype in KITTI_COLUMNS:
                 others[name] = list_column([rows[:, place].astype(dtype) for rows in found])
         options = (sampler, num_samples, shuffle, num_shards, shard_id, num_parallel_workers)
         self._give(pictures, decode, others, options)
-
-    @staticmethod
-    def _objects(path: str) -> np.ndarray:
-        rows = []
-        for number, line in enumerate(read_lines(path), 1):
-            kind, *cells = line.split()
-            try:
-                rows.append([float(_KITTI_KINDS.index(kind)), *map(float, cells)])
-                if len(cells) < 14:
-                    raise ValueError
-            except ValueError:
-                raise RuntimeError(
-                    f"The file '{path}', line {number}, must have a kind of object and 14 numbers."
-                ) from None
-        return np.array(rows, np.float64).reshape(-1, 15)

@@ -13,6 +13,7 @@ from mindspore.common.initializer import initializer
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
+from mindspore.nn.layer._folded_norm import FoldedNorm
 from mindspore.nn.layer.activation import get_activation
 from mindspore.nn.layer.basic import Dense
 from mindspore.nn.layer.conv import Conv2d, PadMode
@@ -226,68 +227,7 @@ class Conv2dQuant(Conv2d):
         return self.bias_add(output, self.bias) if self.has_bias else output
 
 
-class _FoldedNorm(Conv2d):
-    """A convolution with a batch normalisation in its weight, and the parameters of both."""
-
-    def __init__(
-        self,
-        shape: Any,
-        eps: NotNegative,
-        momentum: Decay,
-        has_bias: bool,
-        inits: tuple,
-        fake: bool,
-        config: QuantConfig,
-        dtype: QuantDtype,
-    ) -> None:
-        weight_init, bias_init, beta_init, gamma_init, mean_init, var_init = inits
-        settings: Any = (*shape, has_bias, weight_init, bias_init)
-        super().__init__(*settings)
-        self.eps = eps
-        self.momentum = momentum
-        self.fake = fake
-        channels = (self.out_channels,)
-        self.gamma = Parameter(initializer(gamma_init, channels), name="gamma")
-        self.beta = Parameter(initializer(beta_init, channels), name="beta")
-        self.moving_mean = Parameter(
-            initializer(mean_init, channels), name="moving_mean", requires_grad=False
-        )
-        self.moving_variance = Parameter(
-            initializer(var_init, channels), name="moving_variance", requires_grad=False
-        )
-        self.fake_quant_weight = _of_weight(config, dtype, self.out_channels)
-
-    def _folded(self, x: Tensor, factor: Tensor) -> Tensor:
-        """The convolution whose weight is multiplied by a factor for each channel, and rounded."""
-        weight = self.weight * factor.reshape((-1, 1, 1, 1))
-        return self.conv2d(x, self.fake_quant_weight(weight) if self.fake else weight)
-
-    def _moments(self, y: Tensor) -> tuple[Tensor, Tensor]:
-        """Mean and variance of channels, which the moving ones follow."""
-        mean = y.mean(axis=(0, 2, 3))
-        variance = ops.square(y - mean.reshape((1, -1, 1, 1))).mean(axis=(0, 2, 3))
-        keep = self.momentum
-        ops.assign(
-            self.moving_mean, self.moving_mean * keep + ops.stop_gradient(mean) * (1.0 - keep)
-        )
-        count = y.size // self.out_channels
-        unbiased = ops.stop_gradient(variance) * (count / max(count - 1, 1))
-        ops.assign(self.moving_variance, self.moving_variance * keep + unbiased * (1.0 - keep))
-        return mean, variance
-
-    def _shifted(self, y: Tensor, mean: Tensor, factor: Tensor) -> Tensor:
-        """What is left of the normalisation after the folded convolution."""
-        if self.has_bias:
-            mean = mean - self.bias
-        return y + (self.beta - mean * factor).reshape((1, -1, 1, 1))
-
-    def _still(self, x: Tensor) -> Tensor:
-        """The output by the moving moments."""
-        factor = self.gamma / ops.sqrt(self.moving_variance + self.eps)
-        return self._shifted(self._folded(x, factor), self.moving_mean + 0.0, factor)
-
-
-class Conv2dBnFoldQuantOneConv(_FoldedNorm):
+class Conv2dBnFoldQuantOneConv(FoldedNorm):
     """A convolution and its batch normalisation as one convolution with a rounded weight, by the moving moments.
 
     Args:
@@ -338,7 +278,8 @@ class Conv2dBnFoldQuantOneConv(_FoldedNorm):
     ) -> None:
         shape = (in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group)
         inits = (weight_init, bias_init, beta_init, gamma_init, mean_init, var_init)
-        super().__init__(shape, eps, momentum, has_bias, inits, fake, quant_config, quant_dtype)
+        observer = _of_weight(quant_config, quant_dtype, out_channels)
+        super().__init__(shape, eps, momentum, has_bias, inits, fake, observer)
 
     def construct(self, x: Tensor) -> Tensor:
         """The normalised convolution."""
@@ -354,7 +295,7 @@ class Conv2dBnFoldQuantOneConv(_FoldedNorm):
         return plain * own.reshape((1, -1, 1, 1)) + shift.reshape((1, -1, 1, 1))
 
 
-class Conv2dBnFoldQuant(_FoldedNorm):
+class Conv2dBnFoldQuant(FoldedNorm):
     """A convolution and its batch normalisation as one convolution with a rounded weight, by the moments of the batch.
 
     Args:
@@ -407,7 +348,8 @@ class Conv2dBnFoldQuant(_FoldedNorm):
     ) -> None:
         shape = (in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group)
         inits = (weight_init, bias_init, beta_init, gamma_init, mean_init, var_init)
-        super().__init__(shape, eps, momentum, has_bias, inits, fake, quant_config, quant_dtype)
+        observer = _of_weight(quant_config, quant_dtype, out_channels)
+        super().__init__(shape, eps, momentum, has_bias, inits, fake, observer)
         self.freeze_bn = freeze_bn
         self.step = Parameter(Tensor(0, mstype.int32), name="step", requires_grad=False)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 
-from mindspore.common.initializer import drawing_nothing
+from mindspore.common._undrawn import drawing_nothing
 
 
 def no_init_parameters() -> AbstractContextManager[None]:
