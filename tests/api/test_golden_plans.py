@@ -72,6 +72,6 @@ def test_weights_are_cut_and_much_is_gained(sizes, devices, most):
     layouts = {p["name"]: p["layout"] for p in found["parameters"]}
     for name in ("q", "k", "v", "up"):  # heads, and the inner width
         layout = layouts[f"blocks.0.{name}.weight"]
-        assert layout.startswith("[(d_") or layout.startswith("[d_"), (name, layout)
+        assert layout.startswith(("[(d_", "[d_")), (name, layout)
     for name in ("table.embedding_table", "head.weight", "blocks.0.down.weight"):
         assert layouts[name] != "[-, -]", (name, layouts[name])

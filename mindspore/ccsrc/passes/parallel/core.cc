@@ -255,7 +255,7 @@ class Rehearsed {
   const std::vector<int>& sizes_;
   size_t limit_;
   std::vector<std::set<int>> near_;
-  std::vector<size_t> works_;                // by variable, as in the queue
+  std::vector<size_t> works_;               // by variable, as in the queue
   std::set<std::pair<size_t, int>> queue_;  // the least first, and of equal ones the first
 };
 
@@ -342,8 +342,8 @@ CoreSolution SolveCore(const CoreModel& model) {
   CoreModel freed = WithFreed(model, held);
   for (size_t v = 0; v < held.size(); ++v) {
     if (held[v])
-      freed.factors.push_back({{static_cast<int>(v)},
-                               std::vector<float>(static_cast<size_t>(model.states[v]), 0.0f)});
+      freed.factors.push_back(
+          {{static_cast<int>(v)}, std::vector<float>(static_cast<size_t>(model.states[v]), 0.0f)});
   }
   std::optional<CoreSolution> relaxed = Solve(freed);
   MS_ASSERT(relaxed.has_value());
