@@ -20,3 +20,19 @@ def test_model(data, tmp_path):
 
 def test_states_of_optimizers_are_divided(tmp_path):
     ranks.passes("divided_states.py", 2, str(tmp_path))
+
+
+def test_parameters_of_each_process():
+    ranks.passes("own_parameters.py", 2)
+
+
+@pytest.mark.parametrize(
+    ("count", "nets"),
+    [
+        (2, "mlp,lenet,transformer,lstm"),
+        pytest.param(2, "wide_deep,resnet", marks=pytest.mark.slow),
+        pytest.param(4, "mlp,lenet,transformer,lstm,wide_deep,resnet", marks=pytest.mark.slow),
+    ],
+)
+def test_curves_of_whole_trainings(count, nets):
+    ranks.passes("curves.py", count, nets)

@@ -45,3 +45,13 @@ def test_a_residual_network_with_normalisation():
 def test_all_networks(ranks):
     modes = MODES if ranks % 2 == 0 else MODES.removeprefix("semi,")  # pins are cuts in two
     passes("auto.py", ranks, "mlp,lenet,transformer,lstm,wide_deep,resnet,loop", modes)
+
+
+def test_a_training_goes_on_with_another_number_of_processes(tmp_path):
+    for ranks, first, last in (2, 0, 5), (3, 5, 8), (1, 8, 12):
+        passes("other_counts.py", ranks, str(tmp_path), str(first), str(last))
+
+
+def test_an_evaluation_behind_a_training_is_that_of_all():
+    """The rows that one process would shuffle for itself are those of the first, under full_batch."""
+    passes("evaluated.py", 2)

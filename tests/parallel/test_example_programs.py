@@ -1,4 +1,4 @@
-"""The programs of examples/parallel learn, by several processes, in both modes."""
+"""The programs of examples/parallel learn, by several processes, in both modes; those of the pages run there as well."""
 
 from __future__ import annotations
 
@@ -9,7 +9,28 @@ import pytest
 import ranks
 
 pytestmark = [pytest.mark.host_device]
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "parallel"
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples" / "parallel"
+
+
+def taught() -> list:
+    """The programs of the pages that bring processes together."""
+    found = []
+    for page in ("distributed.md", "parallel.md"):
+        text = (ROOT / "docs" / page).read_text()
+        for match in re.finditer(r"```python\n(.*?)```", text, re.DOTALL):
+            line = text[: match.start(1)].count("\n") + 1
+            if "init()" in match[1]:
+                found.append(pytest.param("\n" * (line - 1) + match[1], id=f"{page}:{line}"))
+    return found
+
+
+@pytest.mark.parametrize("program", taught())
+def test_program_of_a_page_runs(program, tmp_path, monkeypatch):
+    (tmp_path / "program.py").write_text(program)
+    monkeypatch.chdir(tmp_path)
+    done = ranks.run(str(tmp_path / "program.py"), 2)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.slow

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import time
+import uuid
 from pathlib import Path
 
 import pytest
@@ -18,8 +21,38 @@ ENDS = {
 }
 
 
+def shared() -> set[str]:
+    return set(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else set()
+
+
+def running(mark: str) -> list[str]:
+    """The processes that have this in their environment."""
+    found = []
+    for process in Path("/proc").iterdir():
+        if not process.name.isdigit():
+            continue
+        try:
+            if mark.encode() in (process / "environ").read_bytes():
+                found.append(process.name)
+        except OSError:  # it is gone, or another user's
+            continue
+    return found
+
+
+def nothing_is_left(mark: str, before: set[str], patience: float = 90) -> None:
+    """No process, and no shared memory: of that, other tests have some of their own for a while."""
+    end = time.monotonic() + patience
+    more = shared() - before
+    while (running(mark) or more & shared()) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not running(mark) and not more & shared(), (running(mark), more & shared())
+
+
 def told(how: str, when: str, folder: Path, lost: int = 1, **environment: str) -> None:
-    done = ranks.run("faults.py", 3, how, when, str(folder), LOST=str(lost), **environment)
+    before, mark = shared(), uuid.uuid4().hex
+    environment |= {"LOST": str(lost), "MS_TEST_MARK": mark}
+    done = ranks.run("faults.py", 3, how, when, str(folder), **environment)
+    nothing_is_left(mark, before)
     assert done.returncode != 0
     texts = re.findall(r"told after ([\d.]+) s: (.*)", done.stdout)
     # Who is told may be ended by the launcher before it says so.

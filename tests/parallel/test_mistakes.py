@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 import ranks
 
@@ -57,6 +60,18 @@ def test_a_library_of_another_family():
     done = ranks.run("mistakes.py", 2, "none", MS_MPI_LIBRARY="/nowhere/libmpi.so")
     assert done.returncode != 0
     assert "For 'init', the MPI library '/nowhere/libmpi.so' does not open" in done.stderr
+
+
+def test_a_launcher_of_another_family():
+    """One that says so in the environment, but of whose processes the library knows nothing."""
+    ranks.mpiexec()  # skips where there is none
+    program = [sys.executable, str(ranks.PROGRAMS / "mistakes.py"), "none"]
+    env = ranks.settings(OMPI_COMM_WORLD_RANK="0", OMPI_COMM_WORLD_SIZE="2")
+    done = subprocess.run(program, env=env, capture_output=True, text=True, timeout=ranks.DEADLINE)
+    assert done.returncode != 0
+    said = done.stderr.partition("RuntimeError: ")[2].strip()
+    assert "has started 2 processes, but the MPI library" in said and "sees 1" in said, done.stderr
+    assert "MS_MPI_LIBRARY" in said and len(said.splitlines()) <= 12, said
 
 
 def test_what_does_not_go_together():

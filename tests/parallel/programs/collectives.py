@@ -97,37 +97,47 @@ def test_moves() -> None:
 
 
 def test_rooted() -> None:
-    parts = [p.reshape(-1, 3) for p in all_data(6 * SIZE, np.dtype("f4"))]
+    for dtype in DTYPES if SIZE < 4 else DTYPES[9:10]:
+        rooted(dtype)
+
+
+def rooted(dtype: np.dtype) -> None:
+    parts = [p.reshape(-1, 3) for p in all_data(6 * SIZE, dtype)]
     x, root = Tensor(parts[RANK]), SIZE // 2
     equal(in_both_modes(ops.CollectiveScatter(root), x), parts[root][RANK * 2 : RANK * 2 + 2])
     gathered = in_both_modes(ops.CollectiveGather(root), x)
     total = in_both_modes(ops.Reduce(root), x)
     if RANK == root:
         equal(gathered, np.concatenate(parts))
-        equal(total, sum(parts))
+        equal(total, reduced(parts, "sum"))
     else:
         assert gathered.shape == total.shape == (1,)
 
 
 def test_uneven() -> None:
+    for dtype in DTYPES if SIZE < 4 else DTYPES[9:10]:
+        uneven(dtype)
+
+
+def uneven(dtype: np.dtype) -> None:
     rows = [rank % 3 * 2 + 1 for rank in range(SIZE)]
-    parts = [data(rank, rows[rank] * 2, np.dtype("f4")).reshape(-1, 2) for rank in range(SIZE)]
-    equal(ops.AllGatherV()(Tensor(parts[RANK]), rows), np.concatenate(parts))
-    whole = [data(rank, sum(rows) * 2, np.dtype("f4")).reshape(-1, 2) for rank in range(SIZE)]
+    parts = [data(rank, rows[rank] * 2, dtype).reshape(-1, 2) for rank in range(SIZE)]
+    equal(in_both_modes(ops.AllGatherV(), Tensor(parts[RANK]), rows), np.concatenate(parts))
+    whole = [data(rank, sum(rows) * 2, dtype).reshape(-1, 2) for rank in range(SIZE)]
     starts = np.cumsum([0, *rows])
     equal(
-        ops.ReduceScatterV()(Tensor(whole[RANK]), rows),
-        sum(whole)[starts[RANK] : starts[RANK + 1]],
+        in_both_modes(ops.ReduceScatterV(), Tensor(whole[RANK]), rows),
+        reduced(whole, "sum")[starts[RANK] : starts[RANK + 1]],
     )
     counts = np.array([[(i + j) % 3 for j in range(SIZE)] for i in range(SIZE)])
-    flat = [data(rank, int(counts[rank].sum()) * 2, np.dtype("i4")) for rank in range(SIZE)]
+    flat = [data(rank, int(counts[rank].sum()) * 2, dtype) for rank in range(SIZE)]
     ends = [np.cumsum(row) * 2 for row in counts]
     want = [flat[r][ends[r][RANK] - counts[r][RANK] * 2 : ends[r][RANK]] for r in range(SIZE)]
-    got = ops.AlltoAllV(block_size=2)(
-        Tensor(flat[RANK]), counts[RANK].tolist(), counts[:, RANK].tolist()
-    )
+    lists = counts[RANK].tolist(), counts[:, RANK].tolist()
+    got = in_both_modes(ops.AlltoAllV(block_size=2), Tensor(flat[RANK]), *lists)
     equal(got, np.concatenate(want))
-    equal(ops.AlltoAllVC(block_size=2)(Tensor(flat[RANK]), counts.tolist()), np.concatenate(want))
+    got = in_both_modes(ops.AlltoAllVC(block_size=2), Tensor(flat[RANK]), counts.tolist())
+    equal(got, np.concatenate(want))
 
 
 def test_pairs() -> None:
@@ -198,6 +208,44 @@ def test_gradients() -> None:
     equal(root, sum(weights) if RANK == 0 else np.zeros(6, np.float32))
 
 
-for test in (test_sums, test_moves, test_uneven, test_pairs, test_groups, test_gradients):
+def test_gradients_of_roots_and_of_uneven_parts() -> None:
+    root, rows = SIZE // 2, [rank % 3 * 2 + 1 for rank in range(SIZE)]
+    weights = [np.arange(6, dtype=np.float32) + rank for rank in range(SIZE)]
+    tall, ends = np.arange(SIZE * 6, dtype=np.float32), np.cumsum([0, *rows])
+    mine = slice(ends[RANK], ends[RANK + 1])
+    long = np.arange(sum(rows), dtype=np.float32)
+    counts = [[(i + j) % 3 for j in range(SIZE)] for i in range(SIZE)]
+    lists = counts[RANK], [counts[i][RANK] for i in range(SIZE)]
+    flat = np.ones(sum(counts[RANK]), np.float32)
+    owners = np.repeat(np.arange(SIZE, dtype=np.float32) + 1, counts[RANK])
+    at_root = RANK == root
+    cases = [
+        (ops.Reduce(root), (), weights[0], weights[root] * at_root, weights[root]),
+        (ops.CollectiveGather(root), (), weights[0], tall * at_root, tall[RANK * 6 : RANK * 6 + 6]),
+        (
+            ops.CollectiveScatter(root), (), tall, weights[RANK],
+            np.concatenate(weights) if at_root else 0 * tall,
+        ),
+        (ops.AllGatherV(), (rows,), long[mine], long * (RANK + 1), long[mine] * sum(range(SIZE + 1))),
+        (
+            ops.ReduceScatterV(), (rows,), long, np.full(rows[RANK], RANK + 1, np.float32),
+            np.repeat(np.arange(SIZE, dtype=np.float32) + 1, rows),
+        ),
+        (ops.AlltoAllV(), lists, flat, np.float32(RANK + 1), owners),
+        (ops.AlltoAllVC(), (counts,), flat, np.float32(RANK + 1), owners),
+    ]  # fmt: skip
+    for op, given, value, weight, wanted in cases:
+        short = op(Tensor(value), *given).shape == (1,) != np.shape(weight)
+        factor = Tensor(np.zeros(1, np.float32) if short else np.asarray(weight, np.float32))
+        for mode in (ms.PYNATIVE_MODE, ms.GRAPH_MODE):
+            ms.set_context(mode=mode)
+            found = ms.grad(
+                lambda v, op=op, given=given, factor=factor: (op(v, *given) * factor).sum()
+            )(Tensor(value))
+            equal(found, np.asarray(wanted, np.float32))
+
+
+TESTS = (test_sums, test_moves, test_uneven, test_pairs, test_groups, test_gradients)
+for test in (*TESTS, test_gradients_of_roots_and_of_uneven_parts):
     test()
 print("all is well", flush=True)

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include "base/error.h"
 
@@ -199,6 +201,64 @@ class Buckets {
   std::vector<Step> steps_;
 };
 
+// Whether Buckets gets to its end on what is not held, in the same order and without a table: where
+// it does not, its tables would have been made for nothing.
+class Rehearsed {
+ public:
+  Rehearsed(const CoreModel& model, const std::vector<bool>& held)
+      : sizes_(model.states), limit_(model.limit), near_(sizes_.size()), works_(sizes_.size()) {
+    auto free = [&](int v) { return !held[static_cast<size_t>(v)]; };
+    for (const Factor& f : model.factors) {
+      for (int v : f.variables) {
+        for (int u : f.variables) {
+          if (u != v && free(u) && free(v)) near_[static_cast<size_t>(v)].insert(u);
+        }
+      }
+    }
+    for (int v = 0; v < static_cast<int>(sizes_.size()); ++v) {
+      if (free(v)) Enqueue(v);
+    }
+  }
+
+  bool Ends() {
+    while (!queue_.empty()) {
+      auto [work, v] = *queue_.begin();
+      if (work == kTooMany) return false;
+      Eliminate(v);
+    }
+    return true;
+  }
+
+ private:
+  void Enqueue(int v) {
+    size_t entries = 1, states = static_cast<size_t>(sizes_[static_cast<size_t>(v)]);
+    for (int u : near_[static_cast<size_t>(v)]) {
+      entries *= static_cast<size_t>(sizes_[static_cast<size_t>(u)]);
+      if (entries > limit_) break;
+    }
+    works_[static_cast<size_t>(v)] = entries > limit_ ? kTooMany : entries * states;
+    queue_.insert({works_[static_cast<size_t>(v)], v});
+  }
+  void Eliminate(int v) {
+    queue_.erase({works_[static_cast<size_t>(v)], v});
+    std::set<int> around = std::move(near_[static_cast<size_t>(v)]);
+    for (int u : around) {
+      std::set<int>& near = near_[static_cast<size_t>(u)];
+      near.insert(around.begin(), around.end());
+      near.erase(u);
+      near.erase(v);
+      queue_.erase({works_[static_cast<size_t>(u)], u});
+      Enqueue(u);
+    }
+  }
+
+  const std::vector<int>& sizes_;
+  size_t limit_;
+  std::vector<std::set<int>> near_;
+  std::vector<size_t> works_;               // by variable, as in the queue
+  std::set<std::pair<size_t, int>> queue_;  // the least first, and of equal ones the first
+};
+
 int Widest(const CoreModel& model, const std::vector<bool>& held) {
   std::vector<int> uses(model.states.size(), 0);
   for (const Factor& f : model.factors) {
@@ -269,22 +329,24 @@ int BestState(const CoreModel& model, int variable, std::vector<int> states) {
 
 CoreSolution SolveCore(const CoreModel& model) {
   if (model.states.empty()) return {};
-  if (auto exact = Solve(model)) {
+  std::vector<bool> held(model.states.size(), false);
+  if (Rehearsed(model, held).Ends()) {
+    std::optional<CoreSolution> exact = Solve(model);
+    MS_ASSERT(exact.has_value());
     exact->bound = exact->cost;
     return *exact;
   }
-  std::vector<bool> held(model.states.size(), false);
-  std::optional<CoreSolution> relaxed;
-  while (!relaxed) {
+  do {
     held[static_cast<size_t>(Widest(model, held))] = true;
-    CoreModel freed = WithFreed(model, held);
-    for (size_t v = 0; v < held.size(); ++v) {
-      if (held[v])
-        freed.factors.push_back({{static_cast<int>(v)},
-                                 std::vector<float>(static_cast<size_t>(model.states[v]), 0.0f)});
-    }
-    relaxed = Solve(freed);
+  } while (!Rehearsed(model, held).Ends());
+  CoreModel freed = WithFreed(model, held);
+  for (size_t v = 0; v < held.size(); ++v) {
+    if (held[v])
+      freed.factors.push_back(
+          {{static_cast<int>(v)}, std::vector<float>(static_cast<size_t>(model.states[v]), 0.0f)});
   }
+  std::optional<CoreSolution> relaxed = Solve(freed);
+  MS_ASSERT(relaxed.has_value());
   // Held where they are best for the others' choice, and again.
   std::vector<int> states = relaxed->states;
   CoreSolution best;

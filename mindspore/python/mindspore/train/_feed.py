@@ -56,6 +56,11 @@ class Feed:
                     f"For '{op}', each process must have a batch, but rank {', '.join(map(str, empty))} has none."
                 )
 
+    @property
+    def divided_by_user(self) -> bool:
+        """Whether the processes have parts that nobody made here."""
+        return self.joint and not self.divides and not self._same
+
     def _is_the_same(self, own: int) -> bool:
         """Whether all processes have the same rows, of which each can take its part."""
         row = None

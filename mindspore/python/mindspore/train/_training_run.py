@@ -55,7 +55,7 @@ class TrainingRun:
         self.manager = _CallbackManager(callbacks)
         self.sink_mode, self.sink_size = sink
         self.feed = Feed("Model.train", dataset)
-        model._divided_by_user = self.feed.joint and not self.feed.divides
+        model._divided_by_user = self.feed.divided_by_user
         self.together = Together(model._train_network, _groups.have_the_same())
         self.together.require_sums("Model.train")
         self.batches = self.feed.get_dataset_size()

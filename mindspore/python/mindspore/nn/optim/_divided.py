@@ -91,7 +91,8 @@ def _part(parameter: Parameter, wished: _Wish) -> Parameter:
     """The rows of a parameter that this process updates, or the parameter itself."""
     shape, at = tuple(parameter.shape), wished.at
     small = parameter.size * parameter.itemsize < wished.threshold
-    if small or not shape or shape[0] == 0 or shape[0] % at.size:
+    own = parameter.layerwise_parallel or not parameter.parallel_optimizer
+    if small or own or not shape or shape[0] == 0 or shape[0] % at.size:
         return parameter
     count = shape[0] // at.size
     rows = Rows(at.rank * count, (at.rank + 1) * count, shape[0], at)
