@@ -113,7 +113,8 @@ class Model(nn.Cell):
         self.norm, self.join, self.out = nn.LayerNorm([16]), nn.Dense(16, 48), nn.Dense(16, 40)
     def construct(self, words, places):
         x = self.words(words) + self.places(places)
-        q, k, v = (part.reshape(2, 8, 2, 8).swapaxes(1, 2) for part in ops.split(self.join(self.norm(x)), 16, -1))
+        joined = self.join(self.norm(x))
+        q, k, v = (joined[..., i:i + 16].reshape(2, 8, 2, 8).swapaxes(1, 2) for i in (0, 16, 32))
         seen = ops.flash_attention_score(q, k, v, head_num=2, input_layout="BNSD", scalar_value=8 ** -0.5)
         x = x + seen.swapaxes(1, 2).reshape(2, 8, 16)
         return self.out(x[:, 1:])

@@ -105,7 +105,9 @@ def drawing_from(generator: Generator | None) -> Iterator[None]:
         yield
         return
     if not isinstance(generator, Generator):
-        raise TypeError(f"For 'Generator', 'generator' must be a Generator, but got {type(generator).__name__}.")
+        raise TypeError(
+            f"For 'Generator', 'generator' must be a Generator, but got {type(generator).__name__}."
+        )
     if _core.is_tracing():
         raise _late.compiler.Unsupported("an op draws from a generator of its own")
     # Of this thread alone: others go on to draw from what they drew from.

@@ -323,7 +323,7 @@ def load_param_into_net(
     # All are checked before the first is changed: a failed load leaves the network as it was.
     _match.check_fit(found, wanted, given, strict_load)
     for name, other in found.items():
-        _update_param(wanted[name], given[other], strict_load)
+        _put(given[other], wanted[name])
     report = _match.report(wanted, given, found, prefixes)
     if report:
         log.warning(f"For '{op}', the names do not all fit:\n{report}")
@@ -336,7 +336,11 @@ def _update_param(param: Parameter, new_param: Parameter, strict_load: bool = Fa
     _match.check_fit(
         {param.name: param.name}, {param.name: param}, {param.name: new_param}, strict_load
     )
-    value: Any = new_param
+    _put(new_param, param)
+
+
+def _put(value: Any, param: Parameter) -> None:
+    """Give a parameter a value that was found to fit."""
     if _planning.slice_of(param) is not None:
         _planning.set_whole_value(param, value.astype(param.dtype).reshape(tuple(param.shape)))
         return

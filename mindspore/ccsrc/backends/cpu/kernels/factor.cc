@@ -2,7 +2,6 @@
 // types run in Float32; complex ones are in factor_complex.cc.
 #include <atomic>
 #include <cmath>
-#include <numeric>
 #include <vector>
 
 #include "backends/cpu/kernels/factor.h"
@@ -43,33 +42,43 @@ void FillWithNan(int64_t rows, int64_t columns, View<T> to) {
 
 // ---- Cholesky ------------------------------------------------------------------------------
 
+constexpr int64_t kTile = 16;  // rows and columns: what is read across is read along soon after
+
+// Squares of elements, and of what they and those opposite differ by.
+struct Squares {
+  double all = 0, apart = 0;
+};
+
+// The symmetric part of x from the diagonal on, of the rows of a tile.
+template <class T>
+Squares SymmetriseRows(int64_t first, int64_t n, View<T> x, View<T> to) {
+  Squares sums;
+  for (int64_t j0 = first; j0 < n; j0 += kTile) {
+    for (int64_t i = first; i < std::min(first + kTile, n); ++i) {
+      for (int64_t j = std::max(i, j0); j < std::min(j0 + kTile, n); ++j) {
+        double a = static_cast<double>(x(i, j)), b = static_cast<double>(x(j, i));
+        to(i, j) = x(i, j) / 2 + x(j, i) / 2;
+        sums.all += a * a + b * b;
+        sums.apart += 2 * (a - b) * (a - b);
+      }
+    }
+  }
+  return sums;
+}
+
 // The upper triangle of the symmetric part of a matrix; false where it is not nearly the matrix.
 template <class T>
 bool Symmetrise(int64_t n, View<T> x, View<T> to) {
   constexpr double kTolerance = 1e-4, kNs = 1;
-  constexpr int64_t kTile = 16;  // what is read across is read along soon after
-  int64_t strips = (n + kTile - 1) / kTile;
-  std::vector<double> all(static_cast<size_t>(strips)), apart(all);
-  ParallelFor(strips, kNs * static_cast<double>(n * kTile), [&](int64_t begin, int64_t end) {
-    for (int64_t at = begin * kTile; at < end * kTile; at += kTile) {
-      double squares = 0, differences = 0;
-      for (int64_t j0 = at; j0 < n; j0 += kTile) {
-        for (int64_t i = at; i < std::min(at + kTile, n); ++i) {
-          for (int64_t j = std::max(i, j0); j < std::min(j0 + kTile, n); ++j) {
-            double a = static_cast<double>(x(i, j)), b = static_cast<double>(x(j, i));
-            to(i, j) = x(i, j) / 2 + x(j, i) / 2;
-            squares += a * a + b * b;
-            differences += (a - b) * (a - b);
-          }
-        }
-      }
-      all[static_cast<size_t>(at / kTile)] = squares;
-      apart[static_cast<size_t>(at / kTile)] = 2 * differences;
-    }
+  int64_t tiles = (n + kTile - 1) / kTile;
+  std::vector<Squares> parts(static_cast<size_t>(tiles));  // summed in order, whoever made them
+  ParallelFor(tiles, kNs * static_cast<double>(n * kTile), [&](int64_t begin, int64_t end) {
+    for (int64_t t = begin; t < end; ++t)
+      parts[static_cast<size_t>(t)] = SymmetriseRows(t * kTile, n, x, to);
   });
-  double size = std::accumulate(all.begin(), all.end(), 0.0);
-  double difference = std::accumulate(apart.begin(), apart.end(), 0.0);
-  return difference <= kTolerance * kTolerance * size;
+  Squares sums;
+  for (const Squares& part : parts) sums.all += part.all, sums.apart += part.apart;
+  return sums.apart <= kTolerance * kTolerance * sums.all;
 }
 
 template <class T>

@@ -49,6 +49,11 @@ struct BFloat16 {
   uint16_t bits;
 };
 
+// What is copied, whatever it means.
+struct alignas(16) Unit16 {
+  uint64_t at[2];
+};
+
 // To what is computed with, and back.
 template <class T>
 MS_FUNCTION T Load(T x) {

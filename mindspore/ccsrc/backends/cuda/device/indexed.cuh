@@ -1,10 +1,7 @@
-// Kernels that read or add at positions which are numbers of a tensor. A position out of range is reported,
-// and read as the first one.
+// Kernels that read or add at positions which are numbers of a tensor. A position out of range is
+// reported, and read as the first one.
 struct Numbers {
   long long at[8];
-};
-struct alignas(16) Unit16 {
-  uint64_t at[2];
 };
 
 // A position in [low, size), those below zero counted from the end.
@@ -64,19 +61,24 @@ MS_FUNCTION void AddSlices(Fault* fault, const M* dout, const I* positions, M* o
   }
 }
 
+// The label of a row; -1 of one that does not count. Numbers: ticket, rows, classes, the label of
+// rows that do not count.
+template <class I>
+MS_FUNCTION long long LabelOf(Fault* fault, const I* labels, long long row, const Numbers& n) {
+  if (labels[row] == n.at[3]) return -1;
+  return CheckedPosition(fault, (unsigned)n.at[0], labels[row], 0, n.at[2], row);
+}
 // The negative logarithm of each row's class times the weight of the class, and that weight, in
-// double. Numbers: ticket, rows, classes, the label of rows that do not count.
+// double.
 template <class M, class I>
 MS_FUNCTION void LossOfRows(Fault* fault, const M* logs, const I* labels, const M* weights,
                             double* losses, M* each, Numbers n) {
   const long long rows = n.at[1], classes = n.at[2];
   const long long step = (long long)gridDim.x * 256;
   for (long long r = (long long)blockIdx.x * 256 + threadIdx.x; r < rows; r += step) {
-    const bool counts = labels[r] != n.at[3];
-    const long long label =
-        counts ? CheckedPosition(fault, (unsigned)n.at[0], labels[r], 0, classes, r) : 0;
-    const double weight = counts ? (double)Load(weights[label]) : 0;
-    const double loss = counts ? -weight * (double)Load(logs[r * classes + label]) : 0;
+    const long long label = LabelOf(fault, labels, r, n);
+    const double weight = label < 0 ? 0 : (double)Load(weights[label]);
+    const double loss = label < 0 ? 0 : -weight * (double)Load(logs[r * classes + label]);
     losses[r] = loss;
     losses[rows + r] = weight;
     if (each) each[r] = Stored<M>::Of((decltype(Load(M())))loss);
@@ -106,9 +108,7 @@ MS_FUNCTION void LossGradient(Fault* fault, const M* dloss, const I* labels, con
   const long long classes = n.at[2], step = (long long)gridDim.x * 256;
   for (long long e = (long long)blockIdx.x * 256 + threadIdx.x; e < n.at[1] * classes; e += step) {
     const long long r = e / classes;
-    const bool counts = labels[r] != n.at[3];
-    const long long label =
-        counts ? CheckedPosition(fault, (unsigned)n.at[0], labels[r], 0, classes, r) : -1;
+    const long long label = LabelOf(fault, labels, r, n);
     R value = 0;
     if (e % classes == label) {
       value = Load(dloss[each ? r : 0]);

@@ -3,9 +3,6 @@
 struct Numbers {
   long long at[34];
 };
-struct alignas(16) Unit16 {
-  uint64_t at[2];
-};
 
 // Around the slice are the elements of x, or zeros where that is null.
 template <class U>

@@ -23,9 +23,6 @@ size_t UnitOf(size_t row_bytes, size_t most) {
   while (row_bytes % unit != 0 || unit > most) unit /= 2;
   return unit;
 }
-std::string UnitType(size_t bytes) {
-  return bytes == 16 ? "Unit16" : fmt::format("uint{}_t", 8 * bytes);
-}
 
 std::shared_ptr<Program> GatherProgram(size_t unit, DType positions) {
   std::string type = UnitType(unit);

@@ -46,8 +46,7 @@ KernelMaker Put(size_t value) {
     std::vector<long long> numbers = SliceNumbers(r);
     if (numbers.size() > kNumbers) return No("needs at most {} axes", kMostAxes);
     numbers.resize(kNumbers);
-    size_t bytes = ItemSize(r.dtype(0));
-    std::string unit = bytes == 16 ? "Unit16" : fmt::format("uint{}_t", 8 * bytes);
+    std::string unit = UnitType(ItemSize(r.dtype(0)));
     std::string text =
         kSlicesText + EntryText(0, fmt::format("const {0}* slice, const {0}* x, {0}* out", unit),
                                 "PutSlice(slice, x, out, n);");

@@ -21,6 +21,11 @@ inline std::string EntryText(int phase, const std::string& arguments, const std:
       phase, arguments, own, body);
 }
 
+// Of what is copied, whatever it means.
+inline std::string UnitType(size_t bytes) {
+  return bytes == 16 ? "Unit16" : fmt::format("uint{}_t", 8 * bytes);
+}
+
 inline void LaunchText(CudaStream& stream, Program& program, int phase, int64_t blocks,
                        std::vector<const void*> addresses, std::vector<long long> numbers) {
   std::vector<void*> arguments;

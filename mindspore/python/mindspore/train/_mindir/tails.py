@@ -288,8 +288,8 @@ class Tails:
     def _zeros(self, kinds: Any) -> Any:
         if isinstance(kinds, tuple):
             return tuple(self._zeros(kind) for kind in kinds if kind is not None)
-        shape = [-1] if kinds is None else kinds.get("dims", [])
-        if len(shape) > 8 or any(not 0 <= size < 2**31 for size in shape):
+        shape = () if kinds is None else kinds.get("dims", [])
+        if kinds is None or len(shape) > 8 or any(not 0 <= size < 2**31 for size in shape):
             raise ValueError("a loop that is left in several ways must give tensors of known sizes")
         settings = {"dtype": dtype_of(kinds), "shape": tuple(shape), "value": 0.0}
         return self.reader.step(Call(_core.op("Fill"), [], settings))
