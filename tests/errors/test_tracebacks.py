@@ -12,7 +12,7 @@ import pytest
 
 import mindspore as ms
 import mindspore.dataset as ds
-from mindspore import Tensor, jit, nn, ops
+from mindspore import Tensor, _core, jit, nn, ops
 from mindspore.compile.walk import tracer
 
 WIDE, NARROW = Tensor(np.ones((2, 4), np.float32)), Tensor(np.ones((2, 3), np.float32))
@@ -247,3 +247,43 @@ def test_an_error_that_is_kept_keeps_no_compilation():
     gc.collect()
     assert seen and all(reference() is None for reference in seen)
     assert isinstance(error, ValueError)
+
+
+class Kept(nn.Cell):
+    """Has two tensors when memory ends."""
+
+    def __init__(self, held):
+        super().__init__()
+        self.note = held.append
+
+    def construct(self, x):
+        doubled = x * 2
+        if not _core.graph_mode():
+            self.note(weakref.ref(doubled))
+        return ops.tile(doubled, (1 << 16, 1 << 14))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda net, new: net(new()),
+        lambda net, new: nn.SequentialCell(net)(new()),
+        lambda net, new: ms.value_and_grad(net)(new()),
+        lambda net, new: jit(net.construct)(new()),
+        lambda net, new: ms.Model(net).predict(new()),
+        lambda net, new: ops.tile(new(), (1 << 16, 1 << 14)),
+    ],
+    ids=["cell", "inner cell", "grad", "jit", "predict", "op"],
+)
+def test_no_tensor_is_kept_where_memory_ends(call, mode):
+    held = []
+
+    def fresh():
+        x = Tensor(np.ones((70, 30), np.float32))
+        held.append(weakref.ref(x))
+        return x
+
+    error = failure_of(lambda: call(Kept(held), fresh))
+    gc.collect()
+    assert isinstance(error, MemoryError) and held
+    assert [kept() for kept in held if kept() is not None] == []

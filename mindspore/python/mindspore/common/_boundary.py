@@ -21,6 +21,7 @@ def boundary(function: _Function) -> _Function:
             return function(*args, **kwargs)
         except Exception as error:
             _late.compiler.hide(error)
+            del args, kwargs  # the frames that are left know this one
             raise
 
     return call  # type: ignore[return-value]

@@ -128,6 +128,7 @@ class Cell(CellTree, CellOptions, CellState, CellNames):
                 raise
             except Exception as said:
                 _compiler().hide(said)
+                del args, kwargs  # the frames that are left know this one
                 raise
 
     def _call_special(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

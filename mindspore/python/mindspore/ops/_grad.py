@@ -57,6 +57,7 @@ class GradFunction:
             return self._run_eager(args, kwargs)
         except Exception as error:
             _late.compiler.hide(error)
+            del args, kwargs  # the frames that are left know this one
             raise
 
     def settings(self) -> tuple:

@@ -23,8 +23,25 @@ def hide(error: BaseException) -> None:
     while pending:
         e = pending.pop()
         if e is not None and (e is error or not hasattr(e, "_ms_hidden")):
+            if isinstance(e, MemoryError):
+                _let_go(e)
             _take_out(e)
             pending += [c for c in (e.__cause__, e.__context__) if c is not error]
+
+
+def _let_go(error: BaseException) -> None:
+    """Empties the frames that an error of memory has left: notebooks keep the last traceback, and it would keep their tensors."""
+    trace = error.__traceback__
+    while trace is not None:
+        frame: types.FrameType | None = trace.tb_frame
+        while frame is not None:
+            try:
+                frame.clear()
+                frame.f_locals  # noqa: B018  # a copy, if somebody has looked: it is made anew
+            except RuntimeError:  # it runs, and so do those that called it
+                break
+            frame = frame.f_back
+        trace = trace.tb_next
 
 
 def _take_out(error: BaseException) -> None:

@@ -171,6 +171,7 @@ class JitFunction:
             return run(target, args, kwargs)
         except Exception as error:
             hide(error)
+            del args, kwargs  # the frames that are left know this one
             raise
 
 
