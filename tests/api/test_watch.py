@@ -202,3 +202,14 @@ class Unprintable(Exception):
 )
 def test_an_exception_is_told_by_its_first_line(error, line):
     assert _watch._line(type(error), error) == line
+
+
+@pytest.mark.parametrize("text", ["0.5", "0", "-1", "nan", "1e10", "soon"])
+def test_a_silence_that_cannot_be_kept_is_refused(text):
+    rank = start(0, 1, free_address(), "", "early", text)
+    _, said = rank.communicate(timeout=60)
+    assert rank.returncode == 1
+    assert (
+        f"ValueError: The environment must give seconds in MS_COMM_TIMEOUT, at least 1, but got '{text}'"
+        in said
+    )

@@ -193,8 +193,8 @@ void Monitor::HearMember(int rank, int64_t now) {
   member.waiting.clear();
   if (member.left) return;
   // It may have ended because this rank was stopped so long.
-  int64_t silence = options_.silence.count(), moment = NowInMilliseconds();
-  bool slept = moment - looked_ > silence || (woke_ && moment - woke_ < silence);
+  int64_t moment = NowInMilliseconds();
+  bool slept = WasStopped(moment) || (woke_ && moment - woke_ < options_.silence.count());
   if (slept) GiveVerdict(HasBeenSilent(0));
   GiveVerdict(fmt::format("{} died without a farewell: it was killed, or it crashed{}{}",
                           Name(rank), member.last.empty() ? "" : "; it was last in " + member.last,
@@ -266,10 +266,15 @@ void Monitor::HandleSteps(Member& member, Unpacker& frame) {
   }
 }
 
+// For so long that the others may have given it up: they count from its last beat.
+bool Monitor::WasStopped(int64_t now) const {
+  return now - looked_ > options_.silence.count() - options_.beat.count() - kTick;
+}
+
 void Monitor::Judge(int64_t now) {
   // Who was stopped itself knows nothing of the others' silence.
   bool slept = now - looked_ > 2 * options_.beat.count() + kTick;
-  if (now - looked_ > options_.silence.count()) woke_ = now;
+  if (WasStopped(now)) woke_ = now;
   bool waits = false;
   for (int rank = 0; rank < static_cast<int>(members_.size()); ++rank) {
     Member& member = members_[rank];

@@ -102,6 +102,7 @@ class Monitor {
   void Handle(int rank, Unpacker frame);
   void HandleSteps(Member& member, Unpacker& frame);
   void HandleGroup(Unpacker& frame);
+  bool WasStopped(int64_t now) const;
   void Judge(int64_t now);
   void JudgeWait(int rank, int group, const Step& step);
   void JudgePairs(int64_t now);
@@ -117,8 +118,7 @@ class Monitor {
   Address address_;
   WatchOptions options_;
   int64_t started_, looked_, beaten_ = 0, stopped_ = 0;
-  int64_t woke_ =
-      0;  // when this rank went on after it had been stopped for longer than silence may last
+  int64_t woke_ = 0;  // when this rank went on after it had been stopped for long
   std::vector<Member> members_;
   std::vector<Guest> guests_;
   std::map<int, std::vector<int>> groups_;

@@ -1,6 +1,8 @@
 // The watch of processes over each other, as mindspore._core.watch.
 #include <pybind11/stl.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "cluster/watch.h"
 #include "python/errors.h"
@@ -26,6 +28,7 @@ std::chrono::milliseconds Seconds(double seconds) {
 void Join(int rank, int size, const std::string& address, double silence, double join) {
   WatchOptions options;
   options.silence = Seconds(silence);
+  options.beat = std::min(options.beat, options.silence / 4);
   options.join = Seconds(join);
   options.interrupt = RaiseSignals;
   py::gil_scoped_release release;

@@ -25,7 +25,10 @@ def listen(host: str = "127.0.0.1") -> str:
 
 def join(rank: int, size: int, address: str) -> None:
     """Joins the other ranks at the address; rank 0 listens there."""
-    silence, patience = _seconds(_TIMEOUT, _TIMEOUT_DEFAULT), _seconds(_JOIN, _JOIN_DEFAULT)
+    silence = _seconds(
+        _TIMEOUT, _TIMEOUT_DEFAULT, at_least=1
+    )  # less may pass between two signs of life
+    patience = _seconds(_JOIN, _JOIN_DEFAULT)
     _core.watch.join(rank, size, address, silence, patience)
     _hear_of_the_end()
 
@@ -41,7 +44,7 @@ def leave() -> None:
     _core.watch.leave()
 
 
-def _seconds(name: str, default: float) -> float:
+def _seconds(name: str, default: float, at_least: float = 0) -> float:
     text = os.environ.get(name, "")
     if not text:
         return default
@@ -49,8 +52,9 @@ def _seconds(name: str, default: float) -> float:
         seconds = float(text)
     except ValueError:
         seconds = math.nan
-    if not 0 < seconds < 1e9:
-        raise ValueError(f"The environment must give seconds in {name}, above 0, but got {text!r}.")
+    if not (0 < seconds < 1e9 and seconds >= at_least):
+        least = f"at least {at_least}" if at_least else "above 0"
+        raise ValueError(f"The environment must give seconds in {name}, {least}, but got {text!r}.")
     return seconds
 
 
