@@ -111,7 +111,14 @@ _LAZY = {
     **dict.fromkeys(("Layout", "shard"), "parallel.shard"),
     "Symbol": "common._symbol",
     **dict.fromkeys(
-        ("ConvertModelUtils", "ConvertNetUtils", "SummaryCollector", "SummaryRecord"), "train"
+        (
+            "ConvertModelUtils",
+            "ConvertNetUtils",
+            "SummaryCollector",
+            "SummaryLandscape",
+            "SummaryRecord",
+        ),
+        "train",
     ),
     **dict.fromkeys(("Node", "NodeType", "ScopedValue", "SymbolTree"), "rewrite"),
     **dict.fromkeys(

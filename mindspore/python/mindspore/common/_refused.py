@@ -30,7 +30,6 @@ _PLACE = (
 )
 _HOOK = "a hook is held by the handle that 'register_hook' gives, whose 'remove' takes it off"
 _COUNTS = "work is not counted by ops here; mindspore.profiler.Profiler says what takes the time"
-_LANDSCAPE = "landscapes of losses are not drawn by this build; SummaryCollector records the losses"
 _SAVED = "what a gradient needs is kept as it is; Cell.recompute and ops.recompute save memory"
 _DISPATCH = "ops are not handed to Python one by one; Profiler and Cell hooks show what runs"
 _DUMP = "gradients are not written to files; Tensor.register_hook hands them to a function"
@@ -94,7 +93,6 @@ _TABLE = (
     ("", "load_mindir save_mindir", _MINDIR),
     (" train train.callback", "FlopsUtilizationCollector", _COUNTS),
     (" common.api", "flops_collection", _COUNTS),
-    (" train train.callback", "SummaryLandscape", _LANDSCAPE),
     ("", "register_saved_tensors_hooks saved_tensors_hooks", _SAVED),
     ("nn.Cell", "register_saved_tensors_hooks", _SAVED),
     ("utils", "MsDispatchMode", _DISPATCH),

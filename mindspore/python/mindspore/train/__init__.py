@@ -34,6 +34,7 @@ from mindspore.train.callback import (
     ReduceLROnPlateau,
     RunContext,
     SummaryCollector,
+    SummaryLandscape,
     TimeMonitor,
 )
 from mindspore.train.callback._checkpoint import CheckpointManager
@@ -97,6 +98,7 @@ __all__ = [
     "RunContext",
     "StaticLossScaler",
     "SummaryCollector",
+    "SummaryLandscape",
     "SummaryRecord",
     "TimeMonitor",
     "async_ckpt_thread_status",

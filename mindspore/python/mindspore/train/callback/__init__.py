@@ -23,6 +23,7 @@ from mindspore.train.callback._lr_scheduler_callback import LearningRateSchedule
 from mindspore.train.callback._reduce_lr_on_plateau import ReduceLROnPlateau
 from mindspore.train.callback._summary_collector import SummaryCollector
 from mindspore.train.callback._time_monitor import TimeMonitor
+from mindspore.train.summary._landscape import SummaryLandscape
 
 __getattr__ = refused(__name__)
 __all__ = [
@@ -39,5 +40,6 @@ __all__ = [
     "ReduceLROnPlateau",
     "RunContext",
     "SummaryCollector",
+    "SummaryLandscape",
     "TimeMonitor",
 ]

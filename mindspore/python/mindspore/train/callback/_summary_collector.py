@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from mindspore import log
 from mindspore._core import Tensor
 from mindspore.common._checked import check_value
 from mindspore.train.callback._callback import Callback, RunContext
 from mindspore.train.callback._values import check_int, first_value
 from mindspore.train.summary import SummaryRecord, _lineage
+from mindspore.train.summary._landscape_settings import Keeper, Settings
 from mindspore.train.summary._record_file import RecordFile
 
 # What is collected, unless `collect_specified_data` or `keep_default_action` says otherwise.
@@ -28,7 +28,7 @@ _DEFAULTS: dict[str, Any] = {
     "collect_input_data": True,
     "histogram_regular": ".*",
 }
-_NOT_WRITTEN = ("collect_graph", "collect_landscape")
+_BESIDE = ("collect_graph", "collect_landscape")  # the first is accepted, and not written
 _MOST_TENSORS = 20  # records of them in a run, where nothing else is said: they are large
 
 
@@ -42,13 +42,18 @@ class SummaryCollector(Callback):
         num_process: accepted; one process writes.
         collect_specified_data: what is written: "collect_metric" (the loss), "histogram_regular" (a regular expression of the
             names of parameters), "collect_input_data" (the first image of the batch), "collect_train_lineage" (optimizer, rate,
-            loss, network, sizes), "collect_eval_lineage" (metrics), "collect_dataset_graph"; "collect_graph" and
-            "collect_landscape" are accepted, and not written.
+            loss, network, sizes), "collect_eval_lineage" (metrics), "collect_dataset_graph"; "collect_landscape": a dict that says
+            what is kept for SummaryLandscape (below); "collect_graph" is accepted, and not written.
         keep_default_action: whether what `collect_specified_data` does not name is written as if it did.
         custom_lineage_data: numbers and texts by name, kept with the lineage.
         collect_tensor_freq: every how many steps what TensorSummary records is written; without it about 20 times in all.
         max_file_size: see SummaryRecord.
         export_options: see SummaryRecord.
+
+    "collect_landscape" keeps checkpoints of what its "intervals" name, lists of at least three numbers each, of the "unit" "step" or
+    "epoch". The rest is how SummaryLandscape draws them if it is not told otherwise: "landscape_size" points to a side (3 to 256),
+    "num_samples" rows of its dataset for each, "create_landscape" {"train": the plane of the training's path, "result": a plane by
+    chance around its end}.
     """
 
     def __init__(
@@ -82,17 +87,17 @@ class SummaryCollector(Callback):
             summary_dir, max_file_size=max_file_size, export_options=export_options
         ) as record:
             self._folder = record.log_dir
+        kept = self._what.get("collect_landscape")
+        self._keeper = kept and Keeper(self._folder, Settings().changed(op, kept))
 
     @staticmethod
     def _collected(given: dict | None, keep_default: bool) -> dict[str, Any]:
-        known = [*_DEFAULTS, *_NOT_WRITTEN]
+        known = [*_DEFAULTS, *_BESIDE]
         unknown = sorted(set(given or {}) - set(known))
         if unknown:
             raise ValueError(
                 f"For 'SummaryCollector', 'collect_specified_data' must have keys of {known}, but got {unknown}."
             )
-        if (given or {}).get("collect_landscape"):
-            log.warn_once("collect_landscape", "SummaryCollector: no landscape is written.")
         # An empty dict says that nothing is collected.
         default = keep_default and (given is None or bool(given))
         return {**(_DEFAULTS if default else {}), **(given or {})}
@@ -130,6 +135,8 @@ class SummaryCollector(Callback):
         step = params.cur_step_num
         if params.get("mode") == "eval" or self._record is None:
             return
+        if self._keeper:
+            self._keeper.ended("step", step, params)
         if not self._is_due(step, self._every):
             return
         loss = first_value(params.get("net_outputs"))
@@ -140,6 +147,12 @@ class SummaryCollector(Callback):
             self._add_images(params.get("train_dataset_element"))
         tensors = self._is_due(step, self._tensor_step)
         self._record.record(step, plugin_filter=lambda kind: tensors or kind != "tensor")
+
+    def epoch_end(self, run_context: RunContext) -> None:
+        """Keeps the weights, if a landscape asks for those of this epoch."""
+        params: Any = run_context.original_args()
+        if self._keeper and self._record is not None and params.get("mode") == "train":
+            self._keeper.ended("epoch", params.cur_epoch_num, params)
 
     def _add_parameters(self, network: Any) -> None:
         assert self._record is not None

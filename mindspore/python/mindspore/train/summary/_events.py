@@ -12,7 +12,7 @@ import numpy as np
 
 from mindspore._core import Tensor
 from mindspore.common import _png
-from mindspore.train.summary._wire import double, integer, message, single
+from mindspore.train.summary._wire import double, integer, message, single, text
 
 
 def version(time: float) -> bytes:
@@ -41,11 +41,31 @@ _DTYPES = {"bool": 1, "int8": 2, "int16": 3, "int32": 4, "int64": 5, "uint8": 6,
 _DTYPES.update(uint32=8, uint64=9, float16=10, float32=11, float64=12)
 
 
-def _tensor(value: Any) -> bytes:
+def _numbers(value: Any) -> bytes:
+    """The fields of a tensor, which holds numbers of 32 bits."""
     array = _array(value)
     sizes = b"".join(integer(1, n) for n in array.shape)
-    kept = array.astype("<f4")  # the message holds numbers of this type
-    return message(8, sizes + integer(2, _DTYPES["float32"]) + message(3, kept.tobytes()))
+    kept = array.astype("<f4").tobytes()
+    return sizes + integer(2, _DTYPES["float32"]) + message(3, kept)
+
+
+def _tensor(value: Any) -> bytes:
+    return message(8, _numbers(value))
+
+
+def _points(numbers: tuple[Any, Any, Any]) -> bytes:
+    """Their x, y and height."""
+    return b"".join(message(1 + i, _numbers(values)) for i, values in enumerate(numbers))
+
+
+def _landscape(drawn: dict[str, Any]) -> bytes:
+    parts = [message(1, _points(drawn["grid"]))]
+    if "path" in drawn:
+        numbers = b"".join(integer(1, number) for number in drawn["numbers"])
+        parts.append(message(2, numbers + message(2, _points(drawn["path"]))))
+    about = text(1, drawn["kind"]) + text(2, drawn["unit"]) + integer(3, drawn["steps"])
+    parts += [message(3, about), message(4, _points(drawn["end"]))]
+    return message(10, b"".join(parts))
 
 
 _MOST_BUCKETS = 90
@@ -133,4 +153,10 @@ def _image(value: Any) -> bytes:
     return message(4, head + message(4, _png.encoded(pixels)))
 
 
-_ENCODERS = {"scalar": _scalar, "tensor": _tensor, "histogram": _histogram, "image": _image}
+_ENCODERS = {
+    "scalar": _scalar,
+    "tensor": _tensor,
+    "histogram": _histogram,
+    "image": _image,
+    "landscape": _landscape,
+}
