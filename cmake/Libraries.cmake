@@ -51,7 +51,7 @@ ms_add_isa_libraries(ms_cpu)
 set(texts "")
 foreach(text Base:backends/cuda/device/base.cuh Scalars:backends/cuda/device/scalars.cuh Reductions:backends/cuda/device/reductions.cuh
              Indexed:backends/cuda/device/indexed.cuh Pooling:backends/cuda/device/pooling.cuh Random:backends/cuda/device/random.cuh Slices:backends/cuda/device/slices.cuh
-             Math:loops/math_functions.h)
+             Joins:backends/cuda/device/joins.cuh Math:loops/math_functions.h)
   string(REPLACE ":" ";" text "${text}")
   list(GET text 0 name)
   list(GET text 1 file)

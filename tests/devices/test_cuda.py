@@ -114,7 +114,7 @@ class Model(nn.Cell):
     def construct(self, words, places):
         x = self.words(words) + self.places(places)
         joined = self.join(self.norm(x))
-        q, k, v = (joined[..., i:i + 16].reshape(2, 8, 2, 8).swapaxes(1, 2) for i in (0, 16, 32))
+        q, k, v = (part.reshape(2, 8, 2, 8).swapaxes(1, 2) for part in ops.split(joined, 16, -1))
         seen = ops.flash_attention_score(q, k, v, head_num=2, input_layout="BNSD", scalar_value=8 ** -0.5)
         x = x + seen.swapaxes(1, 2).reshape(2, 8, 16)
         return self.out(x[:, 1:])
@@ -137,6 +137,30 @@ np.testing.assert_allclose(found, losses, rtol=1e-4)
 assert found[-1] < found[0]
 """
     assert "between copies" not in run(program, says=True, MS_LOG="dispatch")
+
+
+@pytest.mark.slow
+def test_many_parts_along_an_axis():
+    """More than one launch takes; some have nothing."""
+    said = run(
+        """
+for dtype in (np.float32, np.int8, np.bool_, np.complex128):
+    parts = [f32(3, n, 5).astype(dtype) for n in range(23)]
+    whole = ms.jit(lambda *a: ops.concat(a, 1))(*map(Tensor, parts)).asnumpy()
+    assert (whole == np.concatenate(parts, 1)).all() and whole.dtype == dtype
+    for cut, part in zip(ms.jit(lambda x: ops.split(x, list(range(23)), 1))(Tensor(whole)), parts):
+        assert cut.shape == part.shape and (cut.asnumpy() == part).all()
+    layers = [f32(4, 6).astype(dtype) for _ in range(35)]
+    for axis in (0, 1, -1):
+        stacked = ms.jit(lambda *a: ops.stack(a, axis))(*map(Tensor, layers))
+        assert (stacked.asnumpy() == np.stack(layers, axis)).all()
+        for one, layer in zip(ms.jit(lambda x: ops.unbind(x, axis))(stacked), layers):
+            assert (one.asnumpy() == layer).all()
+""",
+        says=True,
+        MS_LOG="dispatch",
+    )
+    assert "between copies" not in said
 
 
 @pytest.mark.slow

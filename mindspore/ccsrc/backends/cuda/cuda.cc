@@ -27,6 +27,7 @@ class CudaBackend : public Backend {
     AddNorms(table_);
     AddIndexed(table_);
     AddSlices(table_);
+    AddJoins(table_);
     AddRandom(table_);
     AddHostKernels(table_);
     std::atexit([] {  // what was given is done before the driver goes

@@ -19,6 +19,7 @@ void AddPooling(KernelTable& table);
 void AddNorms(KernelTable& table);    // over batches: two nests each
 void AddIndexed(KernelTable& table);  // positions that are numbers of a tensor
 void AddSlices(KernelTable& table);   // that are put into a tensor
+void AddJoins(KernelTable& table);    // along an axis, and cuts
 void AddRandom(KernelTable& table);
 // What passes ask.
 const Layouts& TheLayouts();
