@@ -8,25 +8,30 @@
 namespace ms::cpu {
 namespace {
 
-constexpr int64_t kRows = 192;  // of x, for which the points of y are laid out once
+// Of x, for which the points of y are laid out once.
+constexpr int64_t kFewestRows = 192, kMostRows = 1024;
 
-// `add` is a loop over pairs, for both types.
-template <class T, class Add>
-KernelChoice Make(const KernelRequest& r, Add add) {
+// `put` is a loop over pairs, for both types.
+template <class T, class Put>
+KernelChoice Make(const KernelRequest& r, Put put) {
   const Shape &x = r.shape(0), &y = r.shape(1);
-  int64_t m = x[-2], n = y[-2], k = x[-1], blocks = (m + kRows - 1) / kRows;
+  int64_t m = x[-2], n = y[-2], k = x[-1], threads = omp_get_max_threads();
+  int64_t most = std::clamp((m + threads - 1) / threads, kFewestRows, kMostRows);
+  int64_t blocks = (m + most - 1) / most;
   int64_t count = m == 0 ? 0 : x.Part(0, x.rank() - 2).size() * blocks;
-  double cost = static_cast<double>(std::min(m, kRows) * n) * (0.3 + 0.05 * static_cast<double>(k));
+  double cost = static_cast<double>(std::min(m, most) * n) * (0.3 + 0.05 * static_cast<double>(k));
   auto run = [=](const KernelArgs& args) {
     ParallelFor(count, cost, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        int64_t batch = i / blocks, first = i % blocks * kRows, rows = std::min(kRows, m - first);
+        int64_t batch = i / blocks, first = i % blocks * most, rows = std::min(most, m - first);
         // Views are read and written alike; inputs are only read.
         View<T> a{const_cast<T*>(static_cast<const T*>(args.in[0])) + (batch * m + first) * k, k};
         View<T> b{const_cast<T*>(static_cast<const T*>(args.in[1])) + batch * n * k, k};
         View<T> c{static_cast<T*>(args.out[0]) + (batch * m + first) * n, n};
-        std::fill_n(c.at, rows * n, T(0));
-        (Loops<T>().*add)(rows, n, k, a, b.Transposed(), c);
+        if (k == 0)
+          std::fill_n(c.at, rows * n, T(0));
+        else
+          (Loops<T>().*put)(rows, n, k, a, b.Transposed(), c);
       }
     });
   };
@@ -34,14 +39,14 @@ KernelChoice Make(const KernelRequest& r, Add add) {
 }
 
 KernelChoice SquaredDistances(const KernelRequest& r) {
-  if (r.dtype(0) == DType::kFloat32) return Make<float>(r, &FactorLoops<float>::add_squares);
-  if (r.dtype(0) == DType::kFloat64) return Make<double>(r, &FactorLoops<double>::add_squares);
+  if (r.dtype(0) == DType::kFloat32) return Make<float>(r, &FactorLoops<float>::put_squares);
+  if (r.dtype(0) == DType::kFloat64) return Make<double>(r, &FactorLoops<double>::put_squares);
   return No("needs Float32 or Float64, got {}", Name(r.dtype(0)));
 }
 
 KernelChoice Distances(const KernelRequest& r) {
-  if (r.dtype(0) == DType::kFloat32) return Make<float>(r, &FactorLoops<float>::add_sizes);
-  if (r.dtype(0) == DType::kFloat64) return Make<double>(r, &FactorLoops<double>::add_sizes);
+  if (r.dtype(0) == DType::kFloat32) return Make<float>(r, &FactorLoops<float>::put_sizes);
+  if (r.dtype(0) == DType::kFloat64) return Make<double>(r, &FactorLoops<double>::put_sizes);
   return No("needs Float32 or Float64, got {}", Name(r.dtype(0)));
 }
 

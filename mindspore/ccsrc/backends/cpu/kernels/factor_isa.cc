@@ -101,32 +101,40 @@ void PackColumns(int64_t k, int64_t columns, const View<T>& b, T* to) {
   }
 }
 
-template <class T>
-void AddTile(int64_t rows, int64_t columns, const T* sums, T* c, int64_t step) {
+// Adds them to c, or puts them there.
+template <bool kAdds, class T>
+void PutTile(int64_t rows, int64_t columns, const T* sums, T* c, int64_t step) {
   if (columns == kWidth<T>) {
     for (int64_t r = 0; r < rows; ++r) {
       for (int64_t v = 0; v < 2; ++v) {
         T* to = c + r * step + v * kLanes<T>;
-        Store(to, Load<T>(to) + Load(sums + r * kWidth<T> + v * kLanes<T>));
+        auto sum = Load(sums + r * kWidth<T> + v * kLanes<T>);
+        Store(to, kAdds ? Load<T>(to) + sum : sum);
       }
     }
   } else {
     for (int64_t r = 0; r < rows; ++r) {
-      for (int64_t j = 0; j < columns; ++j) c[r * step + j] += sums[r * kWidth<T> + j];
+      for (int64_t j = 0; j < columns; ++j) {
+        T sum = sums[r * kWidth<T> + j];
+        c[r * step + j] = kAdds ? c[r * step + j] + sum : sum;
+      }
     }
   }
 }
 
-template <class Rule, class T>
-void AddSums(int64_t m, int64_t j, int64_t end, int64_t k, T alpha, View<T> a, View<T> b,
+// In columns [j, end) of c; where not kAdds, k is above 0.
+template <class Rule, bool kAdds, class T>
+void PutSums(int64_t m, int64_t j, int64_t end, int64_t k, T alpha, View<T> a, View<T> b,
              View<T> c) {
-  constexpr int64_t kColumns = 256;
+  // The rows are packed anew for each of these, so that few terms leave room for many columns.
+  constexpr int64_t kPacked = 256 * kDepth;
+  const int64_t most = kPacked / std::clamp<int64_t>(k, 1, kDepth);
   thread_local std::vector<T> packed_a, packed_b;
   packed_a.resize(static_cast<size_t>(kDepth * (kHeight + kRows)));
-  packed_b.resize(static_cast<size_t>(kDepth * (kColumns + kWidth<T>)));
+  packed_b.resize(static_cast<size_t>(kPacked + kDepth * kWidth<T>));
   T sums[kRows * kWidth<T>];
-  for (int64_t j0 = j; j0 < end; j0 += kColumns) {
-    int64_t columns = std::min(kColumns, end - j0);
+  for (int64_t j0 = j; j0 < end; j0 += most) {
+    int64_t columns = std::min(most, end - j0);
     for (int64_t p = 0; p < k; p += kDepth) {
       int64_t depth = std::min(kDepth, k - p);
       PackColumns(depth, columns, View<T>{b.at + p * b.row + j0 * b.column, b.row, b.column},
@@ -138,8 +146,9 @@ void AddSums(int64_t m, int64_t j, int64_t end, int64_t k, T alpha, View<T> a, V
         for (int64_t jj = 0; jj < columns; jj += kWidth<T>) {
           for (int64_t i = 0; i < rows; i += kRows) {
             Tile<Rule>(depth, packed_a.data() + i * depth, packed_b.data() + jj * depth, sums);
-            AddTile(std::min(kRows, rows - i), std::min(kWidth<T>, columns - jj), sums,
-                    c.at + (i0 + i) * c.row + j0 + jj, c.row);
+            auto put = kAdds || p > 0 ? PutTile<true, T> : PutTile<false, T>;
+            put(std::min(kRows, rows - i), std::min(kWidth<T>, columns - jj), sums,
+                c.at + (i0 + i) * c.row + j0 + jj, c.row);
           }
         }
       }
@@ -150,15 +159,15 @@ void AddSums(int64_t m, int64_t j, int64_t end, int64_t k, T alpha, View<T> a, V
 template <class T>
 void Multiply(int64_t m, int64_t j, int64_t end, int64_t k, T alpha, View<T> a, View<T> b,
               View<T> c) {
-  AddSums<Product>(m, j, end, k, alpha, a, b, c);
+  PutSums<Product, true>(m, j, end, k, alpha, a, b, c);
 }
 template <class T>
-void AddSquares(int64_t m, int64_t n, int64_t k, View<T> a, View<T> b, View<T> c) {
-  AddSums<Square>(m, 0, n, k, T(1), a, b, c);
+void PutSquares(int64_t m, int64_t n, int64_t k, View<T> a, View<T> b, View<T> c) {
+  PutSums<Square, false>(m, 0, n, k, T(1), a, b, c);
 }
 template <class T>
-void AddSizes(int64_t m, int64_t n, int64_t k, View<T> a, View<T> b, View<T> c) {
-  AddSums<Size>(m, 0, n, k, T(1), a, b, c);
+void PutSizes(int64_t m, int64_t n, int64_t k, View<T> a, View<T> b, View<T> c) {
+  PutSums<Size, false>(m, 0, n, k, T(1), a, b, c);
 }
 
 // In columns [p, p + Vectors vectors): the sums of a row stay in registers.
@@ -419,7 +428,7 @@ void Rotate(int64_t count, const Rotation<T>* rotations, View<T> z, int64_t j, i
 
 template <class T>
 FactorLoops<T> MakeFactorLoops() {
-  return {Multiply<T>, AddSquares<T>, AddSizes<T>,     AddSigns<T>, Cholesky<T>,     Eliminate<T>,
+  return {Multiply<T>, PutSquares<T>, PutSizes<T>,     AddSigns<T>, Cholesky<T>,     Eliminate<T>,
           Solve<T>,    AddRows<T>,    AddSymmetric<T>, DotRows<T>,  SubtractRows<T>, Rotate<T>};
 }
 

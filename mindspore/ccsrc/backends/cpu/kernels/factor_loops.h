@@ -33,10 +33,10 @@ struct FactorLoops {
   // columns [j, end) of c.
   void (*multiply)(int64_t m, int64_t j, int64_t end, int64_t k, T alpha, View<T> a, View<T> b,
                    View<T> c);
-  // c += the sums of k squared differences each, (a(i, :) - b(:, j))^2, all m rows and n columns.
-  void (*add_squares)(int64_t m, int64_t n, int64_t k, View<T> a, View<T> b, View<T> c);
-  // c += the sums of k sizes of differences each.
-  void (*add_sizes)(int64_t m, int64_t n, int64_t k, View<T> a, View<T> b, View<T> c);
+  // c = the sums of k squared differences each, (a(i, :) - b(:, j))^2, all m rows and n columns.
+  void (*put_squares)(int64_t m, int64_t n, int64_t k, View<T> a, View<T> b, View<T> c);
+  // c = the sums of k sizes of differences each.
+  void (*put_sizes)(int64_t m, int64_t n, int64_t k, View<T> a, View<T> b, View<T> c);
   // c(i, :) += sum over rows j of b of weights(i, j) sign(a(i, :) - b(j, :)), m rows of k columns.
   void (*add_signs)(int64_t m, int64_t n, int64_t k, View<T> weights, View<T> a, View<T> b,
                     View<T> c);
