@@ -134,6 +134,7 @@ class Batch : public Node {
     return *rows % options_->size != 0 && !options_->drop_remainder ? batches + 1 : batches;
   }
   bool Coarse() const override { return true; }
+  bool Repeatable() const override { return false; }
   bool Interpreted() const override {
     return !options_->function && !options_->size_of && Node::Interpreted();
   }
@@ -243,6 +244,7 @@ class BucketBatch : public Node {
   }
   std::optional<int64_t> Size() const override { return std::nullopt; }
   bool Coarse() const override { return true; }
+  bool Repeatable() const override { return false; }
   bool Interpreted() const override { return false; }
 
  private:

@@ -25,6 +25,18 @@ class ViewCursor : public Cursor {
   int64_t position_ = 0;
 };
 
+class PermutedView : public View {
+ public:
+  PermutedView(ViewRef rows, uint64_t key)
+      : rows_(std::move(rows)), permutation_(rows_->size(), key) {}
+  int64_t size() const override { return rows_->size(); }
+  Row At(int64_t position) override { return rows_->At(permutation_[position]); }
+
+ private:
+  ViewRef rows_;
+  Permutation permutation_;
+};
+
 }  // namespace
 
 Run::Run(const Node& root, uint64_t seed, bool seeded) : seed_(seed), seeded_(seeded) {
@@ -55,6 +67,13 @@ CursorRef Node::Open(const RunRef& run, int64_t epoch) const {
   return OverView(std::move(view));
 }
 
+CursorRef Node::OpenMixed(const RunRef& run, int64_t epoch, int64_t most, uint64_t key) const {
+  if (auto size = Size(); size && *size > most) return nullptr;
+  ViewRef view = OpenView(run, epoch);
+  if (!view || view->size() > most) return nullptr;
+  return OverView(Permuted(std::move(view), key));
+}
+
 bool Node::Shuffles() const {
   return std::any_of(children_.begin(), children_.end(),
                      [](const NodeRef& child) { return child->Shuffles(); });
@@ -71,9 +90,19 @@ bool Node::Interpreted() const {
                      [](const NodeRef& child) { return child->Interpreted(); });
 }
 
+bool Node::Repeatable() const {
+  return !children_.empty() &&
+         std::all_of(children_.begin(), children_.end(),
+                     [](const NodeRef& child) { return child->Repeatable(); });
+}
+
 bool Node::Coarse() const {
   return std::any_of(children_.begin(), children_.end(),
                      [](const NodeRef& child) { return child->Coarse(); });
+}
+
+ViewRef Permuted(ViewRef view, uint64_t key) {
+  return std::make_unique<PermutedView>(std::move(view), key);
 }
 
 CursorRef OverView(ViewRef view) { return std::make_unique<ViewCursor>(std::move(view)); }

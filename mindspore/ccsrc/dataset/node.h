@@ -10,6 +10,7 @@
 
 #include "dataset/random.h"
 #include "dataset/row.h"
+#include "dataset/verdicts.h"
 
 namespace ms::dataset {
 
@@ -24,6 +25,7 @@ class Run {
   bool seeded() const { return seeded_; }
   uint64_t seed() const { return seed_; }
   int Number(const Node& node) const { return numbers_.at(&node); }
+  Verdicts& verdicts() const { return *verdicts_; }
 
  private:
   void Enumerate(const Node& node);
@@ -31,6 +33,7 @@ class Run {
   uint64_t seed_;
   bool seeded_;
   std::unordered_map<const Node*, int> numbers_;
+  std::unique_ptr<Verdicts> verdicts_ = std::make_unique<Verdicts>();
 };
 using RunRef = std::shared_ptr<const Run>;
 
@@ -62,6 +65,9 @@ class Node : public std::enable_shared_from_this<Node> {
   virtual CursorRef Open(const RunRef& run, int64_t epoch) const;
   // Null: only going through the rows tells.
   virtual ViewRef OpenView(const RunRef&, int64_t) const { return nullptr; }
+  // The rows at random, drawn by `key`, if they are chosen among at most `most`; null: they cannot
+  // all be mixed before they are made.
+  virtual CursorRef OpenMixed(const RunRef& run, int64_t epoch, int64_t most, uint64_t key) const;
   // Rows of an epoch; none: only reading tells.
   virtual std::optional<int64_t> Size() const {
     return children_.empty() ? std::nullopt : children_[0]->Size();
@@ -72,6 +78,8 @@ class Node : public std::enable_shared_from_this<Node> {
   virtual bool Parallel() const;
   // Rows are expensive, or come when they please: workers take them one by one.
   virtual bool Coarse() const;
+  // What is pending on its rows may be done twice: it belongs to each row alone, and keeps nothing.
+  virtual bool Repeatable() const;
   // All that is done to its rows is plain calls of the interpreter: the thread that takes them may
   // as well make them, if it does little else.
   virtual bool Interpreted() const;
@@ -83,5 +91,6 @@ class Node : public std::enable_shared_from_this<Node> {
 };
 
 CursorRef OverView(ViewRef view);
+ViewRef Permuted(ViewRef view, uint64_t key);
 
 }  // namespace ms::dataset

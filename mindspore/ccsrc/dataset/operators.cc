@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "dataset/filter.h"
 #include "dataset/prefetch.h"
 
 namespace ms::dataset {
@@ -63,6 +64,12 @@ class Stepped : public Node {
     if (!rows) return nullptr;
     return std::make_unique<SteppedView>(std::move(rows), step_, run->Key(*this, epoch));
   }
+  CursorRef OpenMixed(const RunRef& run, int64_t epoch, int64_t most, uint64_t key) const override {
+    if (Size()) return Node::OpenMixed(run, epoch, most, key);
+    CursorRef rows = children()[0]->OpenMixed(run, epoch, most, key);
+    if (!rows) return nullptr;
+    return std::make_unique<SteppedCursor>(std::move(rows), step_, run->Key(*this, epoch));
+  }
   bool Parallel() const override { return parallel_ || Node::Parallel(); }
   bool Coarse() const override { return coarse_ || Node::Coarse(); }
   bool Interpreted() const override { return step_->interpreted() && Node::Interpreted(); }
@@ -90,46 +97,7 @@ class ProjectStep : public Step {
   std::vector<size_t> columns_;
 };
 
-// Filter
-
-class FilterCursor : public Cursor {
- public:
-  explicit FilterCursor(CursorRef rows) : rows_(std::move(rows)) {}
-  bool Next(Row* row) override {
-    while (rows_->Next(row)) {
-      if (row->kept) return true;
-    }
-    return false;
-  }
-
- private:
-  CursorRef rows_;
-};
-
-class Filter : public Node {
- public:
-  // The child puts the predicate on its rows.
-  explicit Filter(NodeRef judged) : Node({std::move(judged)}) {}
-  CursorRef Open(const RunRef& run, int64_t epoch) const override {
-    return std::make_unique<FilterCursor>(OpenReady(*children()[0], run, epoch));
-  }
-  std::optional<int64_t> Size() const override { return std::nullopt; }
-  const Spent* spent() const override { return children()[0]->spent(); }
-};
-
 // Shuffle
-
-class PermutedView : public View {
- public:
-  PermutedView(ViewRef rows, uint64_t key)
-      : rows_(std::move(rows)), permutation_(rows_->size(), key) {}
-  int64_t size() const override { return rows_->size(); }
-  Row At(int64_t position) override { return rows_->At(permutation_[position]); }
-
- private:
-  ViewRef rows_;
-  Permutation permutation_;
-};
 
 class ShuffleCursor : public Cursor {
  public:
@@ -164,14 +132,14 @@ class ShuffleNode : public Node {
  public:
   ShuffleNode(NodeRef child, int64_t buffer_size) : Node({std::move(child)}), size_(buffer_size) {}
   CursorRef Open(const RunRef& run, int64_t epoch) const override {
-    if (ViewRef view = OpenView(run, epoch)) return OverView(std::move(view));
-    return std::make_unique<ShuffleCursor>(children()[0]->Open(run, epoch), size_,
-                                           run->Key(*this, epoch));
+    uint64_t key = run->Key(*this, epoch);
+    if (CursorRef mixed = children()[0]->OpenMixed(run, epoch, size_, key)) return mixed;
+    return std::make_unique<ShuffleCursor>(children()[0]->Open(run, epoch), size_, key);
   }
   ViewRef OpenView(const RunRef& run, int64_t epoch) const override {
     ViewRef rows = children()[0]->OpenView(run, epoch);
     if (!rows || rows->size() > size_) return nullptr;
-    return std::make_unique<PermutedView>(std::move(rows), run->Key(*this, epoch));
+    return Permuted(std::move(rows), run->Key(*this, epoch));
   }
   bool Shuffles() const override { return true; }
 
@@ -379,6 +347,7 @@ class Zip : public Node {
     }
     return least;
   }
+  bool Repeatable() const override { return false; }
 };
 
 // Concat
@@ -474,6 +443,7 @@ class FlatMap : public Node {
                                            run->Key(*this, epoch), epoch, run->seeded());
   }
   std::optional<int64_t> Size() const override { return std::nullopt; }
+  bool Repeatable() const override { return false; }
   bool Coarse() const override { return true; }
   bool Interpreted() const override { return false; }
 
@@ -494,7 +464,7 @@ NodeRef MakeProject(NodeRef child, std::vector<size_t> columns) {
 
 NodeRef MakeFilter(NodeRef child, std::shared_ptr<const Step> predicate) {
   auto judged = std::make_shared<Stepped>(std::move(child), std::move(predicate), false, false);
-  return std::make_shared<Filter>(std::move(judged));
+  return MakeFilterOf(std::move(judged));
 }
 
 NodeRef MakeShuffle(NodeRef child, int64_t buffer_size) {

@@ -15,8 +15,8 @@ NodeRef MakeMap(NodeRef child, std::shared_ptr<const Step> step, bool parallel);
 // Columns by number, in another order.
 NodeRef MakeProject(NodeRef child, std::vector<size_t> columns);
 NodeRef MakeFilter(NodeRef child, std::shared_ptr<const Step> predicate);
-// A full permutation where the child has a view and the buffer would hold all of it; else rows at
-// random from a buffer that is refilled in order.
+// A full permutation where the child can mix its rows and the buffer would hold all of them; else
+// rows at random from a buffer that is refilled in order.
 NodeRef MakeShuffle(NodeRef child, int64_t buffer_size);
 // Several epochs of the child as one; none: without end.
 NodeRef MakeRepeat(NodeRef child, std::optional<int64_t> count);

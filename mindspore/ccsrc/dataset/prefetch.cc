@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <deque>
 #include <exception>
 #include <map>
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <vector>
 
 #include "base/mutex.h"
 
@@ -34,7 +34,8 @@ std::atomic<int> worker_limit{2};
 
 // Rows in order, and what failed after them.
 struct Piece {
-  std::deque<Row> rows;
+  std::vector<Row> rows;
+  size_t given = 0;  // of the rows
   std::exception_ptr failure;
   bool last = false;
   size_t bytes = 0;
@@ -58,11 +59,10 @@ Piece Pull(Cursor& cursor, int grain) {
   return piece;
 }
 
-void MakeReady(Piece* piece) {
+void MakeOneByOne(Piece* piece) {
   for (size_t i = 0; i < piece->rows.size(); ++i) {
     try {
       Resolve(piece->rows[i]);
-      piece->bytes += piece->rows[i].bytes();
     } catch (...) {
       piece->failure = std::current_exception();
       piece->last = true;
@@ -71,7 +71,26 @@ void MakeReady(Piece* piece) {
   }
 }
 
+void MakeReady(Piece* piece, bool together) {
+  if (together) {
+    std::vector<Row> rows = piece->rows;
+    try {
+      Resolve(piece->rows);
+    } catch (...) {
+      piece->rows = std::move(rows);
+    }
+  }
+  MakeOneByOne(piece);
+  for (const Row& row : piece->rows) piece->bytes += row.bytes();
+}
+
 }  // namespace
+
+size_t QueueBytes(size_t memory) {
+  // A pipeline may have several queues, and the training needs memory, too.
+  constexpr size_t kPart = 32, kLeast = 4u << 20, kMost = 1u << 30;
+  return std::clamp(memory / kPart, kLeast, kMost);
+}
 
 struct Prefetcher::State {
   CursorRef cursor;
@@ -90,6 +109,7 @@ struct Prefetcher::State {
   PrefetchFacts facts;
 
   Piece current;  // of the taker
+  bool AtHand() const { return current.given < current.rows.size(); }
   // Whether the taker makes rows itself, and by what that is decided.
   bool here = false;
   bool asking = false;  // of the taker
@@ -158,7 +178,7 @@ void Prefetcher::MakePiece(State& state, std::unique_lock<Mutex>& lock) {
   state.pulling = false;
   if (!state.here || state.ended) state.for_workers.notify_all();
   lock.unlock();
-  MakeReady(&piece);
+  MakeReady(&piece, state.options.together);
   lock.lock();
   state.NoteWork(SecondsSince(began));
   state.waiting_bytes += piece.bytes;
@@ -221,15 +241,16 @@ void Prefetcher::Tune(int workers, int64_t items) {
 Prefetcher::Got Prefetcher::Next(Row* row, std::chrono::milliseconds patience) {
   State& state = *state_;
   if (!state.started) StartWorkers();
-  if (state.current.rows.empty()) state.NotePause();
-  while (state.current.rows.empty()) {
+  if (!state.AtHand()) state.NotePause();
+  while (!state.AtHand()) {
     if (state.current.failure) {
       std::rethrow_exception(std::exchange(state.current.failure, nullptr));
     }
     if (state.current.last) return Got::kEnd;
     if (state.options.workers == 0) {
-      state.current = Pull(*state.cursor, 1);
-      MakeReady(&state.current);
+      bool together = state.options.together;
+      state.current = Pull(*state.cursor, together ? state.options.grain : 1);
+      MakeReady(&state.current, together);
       continue;
     }
     std::unique_lock lock(state.mutex);
@@ -255,12 +276,11 @@ Prefetcher::Got Prefetcher::Next(Row* row, std::chrono::milliseconds patience) {
     state.NoteTaken();
     if (!state.here) state.for_workers.notify_one();
   }
-  *row = std::move(state.current.rows.front());
-  state.current.rows.pop_front();
+  *row = std::move(state.current.rows[state.current.given++]);
   return Got::kRow;
 }
 
-bool Prefetcher::AtHand() const { return !state_->current.rows.empty(); }
+bool Prefetcher::AtHand() const { return state_->AtHand(); }
 
 bool Prefetcher::Next(Row* row) {
   while (true) {

@@ -7,14 +7,21 @@
 
 #include "base/mutex.h"
 #include "dataset/node.h"
+#include "tensor/memory_limit.h"
 
 namespace ms::dataset {
 
+// What the rows of one queue may take, in bytes: a part of the memory of the machine, or of the
+// control group where that has less.
+size_t QueueBytes(size_t memory = MemoryLimit());
+
 struct PrefetchOptions {
-  int workers = 1;            // 0: nothing is made ahead
-  int64_t items = 16;         // at most so many rows or batches ahead ...
-  size_t bytes = 256u << 20;  // ... and about so many bytes
-  int grain = 1;              // rows that a worker takes at once
+  int workers = 1;              // 0: nothing is made ahead
+  int64_t items = 16;           // at most so many rows or batches ahead ...
+  size_t bytes = QueueBytes();  // ... and about so many bytes
+  int grain = 1;                // rows that a worker takes at once
+  // The rows of a grain are made together, and where that fails once more, up to the one that does.
+  bool together = false;
   // Only one thread at a time can make rows, and the one that takes them may be it: it makes them
   // while that takes little and it comes back at once, as handing them over would cost more.
   bool shared = false;

@@ -109,6 +109,7 @@ class Sequence : public Node {
   bool Shuffles() const override { return order_->Shuffles(); }
   bool Parallel() const override { return parallel_; }
   bool Coarse() const override { return coarse_; }
+  bool Repeatable() const override { return true; }
   bool Interpreted() const override { return load_->interpreted(); }
   const Spent* spent() const override { return &load_->spent; }
 

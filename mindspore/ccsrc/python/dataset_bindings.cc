@@ -134,6 +134,26 @@ NodeHandle FlatMap(const NodeHandle& child, py::object function) {
   return {dataset::MakeFlatMap(child.node, std::move(call))};
 }
 
+// What filters decided in the passes of an iterator, which may be gone already.
+struct VerdictsHandle {
+  using Told = std::tuple<int, int64_t, int64_t, py::bytes>;
+  dataset::RunRef run;
+
+  std::vector<Told> All() const {
+    std::vector<Told> told;
+    for (const auto& one : run->verdicts().All()) {
+      told.emplace_back(one.node, one.epoch, one.count, py::bytes(one.bits));
+    }
+    return told;
+  }
+  void Set(const std::vector<Told>& told) const {
+    std::vector<dataset::Verdicts::Judged> judged;
+    for (const auto& [node, epoch, count, bits] : told)
+      judged.push_back({node, epoch, count, bits});
+    run->verdicts().Set(std::move(judged));
+  }
+};
+
 // One iterator's epochs. It belongs to the process that made it.
 class Pipeline {
  public:
@@ -155,6 +175,7 @@ class Pipeline {
     std::shared_ptr<dataset::Prefetcher> rows;
     {
       py::gil_scoped_release released;
+      run_->verdicts().Renew();
       dataset::CursorRef cursor = root_->Open(run_, epoch);
       skipped = skip > 0 ? cursor->Skip(skip) : 0;
       rows = std::make_shared<dataset::Prefetcher>(std::move(cursor), options_);
@@ -207,6 +228,7 @@ class Pipeline {
     if (rows_) rows_->Tune(workers, items);
   }
   bool parallel() const { return root_->Parallel(); }
+  VerdictsHandle verdicts() const { return {run_}; }
 
   void Close() {
     std::shared_ptr<dataset::Prefetcher> rows = std::move(rows_);
@@ -351,6 +373,9 @@ void BindDataset(py::module_& core) {
       .def(py::init([](py::object adapter, bool parallel) {
         return PythonCall{std::move(adapter), parallel};
       }));
+  py::class_<VerdictsHandle>(m, "Verdicts", "What filters decided about the rows of an epoch.")
+      .def("all", &VerdictsHandle::All, "(node, epoch, rows, a bit for each) of each pass.")
+      .def("set", &VerdictsHandle::Set, "What is known already when the next epoch begins.");
   py::class_<Pipeline>(m, "Pipeline")
       .def(py::init<const NodeHandle&, uint64_t, bool, int, int64_t, size_t>())
       .def("begin", &Pipeline::Begin)
@@ -358,8 +383,15 @@ void BindDataset(py::module_& core) {
       .def("facts", &Pipeline::Facts)
       .def("tune", &Pipeline::Tune)
       .def_property_readonly("parallel", &Pipeline::parallel)
+      .def_property_readonly("verdicts", &Pipeline::verdicts)
       .def("close", &Pipeline::Close);
   m.def("set_worker_limit", &dataset::SetWorkerLimit);
+  m.def(
+      "queue_bytes",
+      [](const std::string& root) {
+        return dataset::QueueBytes(root.empty() ? MemoryLimit() : MemoryLimit(root));
+      },
+      py::arg("root") = "", "What the rows ahead in one queue may take, in bytes.");
   m.def("set_opaque_stacker", [](py::object function) {
     dataset::SetOpaqueStacker([held = Held(std::move(function))](const std::string& column,
                                                                  std::vector<dataset::Value> rows) {

@@ -32,8 +32,12 @@ bool ReleaseReserves() {
 }
 
 size_t MemoryLimit() {
-  static const size_t limit = std::min(OfMachine(), GrantedByControlGroups().memory);
+  static const size_t limit = MemoryLimit("");
   return limit;
+}
+
+size_t MemoryLimit(const std::string& root) {
+  return std::min(OfMachine(), GrantedByControlGroups(root).memory);
 }
 
 }  // namespace ms

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 namespace ms {
 
 // Bytes of memory and swap of the machine, or of the control group where that has less. Read once.
 size_t MemoryLimit();
+// The same, read now; `root` stands before the folders that tell of control groups.
+size_t MemoryLimit(const std::string& root);
 
 // What gives memory back that is held for later, asked before it is said that there is not enough.
 // Set once; called without locks.

@@ -69,6 +69,32 @@ TEST(Prefetch, AFailureComesAtItsPlace) {
   }
 }
 
+TEST(Prefetch, RowsMadeTogetherFailAtTheirPlaceToo) {
+  NodeRef node = Mapped(Counted(50), [](Row& row) {
+    if (IntegerOf(row.values[0], "the row") == 21) Throw(ErrorKind::kValue, "not this one");
+  });
+  for (int workers : {0, 1, 3}) {
+    PrefetchOptions options;
+    options.workers = workers;
+    options.grain = 8;
+    options.together = true;
+    Prefetcher rows(Opened(node, 7), options);
+    Row row;
+    for (int64_t i = 0; i < 21; ++i) {
+      ASSERT_TRUE(rows.Next(&row));
+      EXPECT_EQ(IntegerOf(row.values[0], "the row"), i);
+    }
+    EXPECT_THROW(rows.Next(&row), Error);
+    EXPECT_FALSE(rows.Next(&row));
+  }
+}
+
+TEST(Prefetch, AQueueHasAPartOfTheMemory) {
+  EXPECT_EQ(QueueBytes(size_t{8} << 30), size_t{256} << 20);
+  EXPECT_EQ(QueueBytes(size_t{1} << 20), size_t{4} << 20);
+  EXPECT_EQ(QueueBytes(SIZE_MAX), size_t{1} << 30);
+}
+
 TEST(Prefetch, PatienceEnds) {
   std::promise<void> go;
   std::shared_future<void> gone = go.get_future();

@@ -14,9 +14,8 @@ from typing import Any
 from mindspore import _core, log
 from mindspore.common import _groups, _planning
 from mindspore.common.tensor import Tensor
-from mindspore.dataset.engine import sharing
+from mindspore.dataset.engine import iterators, sharing
 from mindspore.dataset.engine.datasets import Dataset
-from mindspore.dataset.engine.iterators import Position
 from mindspore.train import _together
 
 
@@ -79,7 +78,9 @@ class Feed:
     def _place(self) -> dict[str, Any]:
         """Where the next iterator begins: the same in all processes."""
         if self._position is None:
-            self._position = json.loads(_core.share_text(json.dumps(Position.begin().state())))
+            self._position = json.loads(
+                _core.share_text(json.dumps(iterators.Position.begin().state()))
+            )
         return self._position
 
     def steps_after(self, given: int) -> int:
@@ -111,7 +112,7 @@ class Feed:
         """A batch for a process that never had one."""
         row = None
         if isinstance(self.dataset, Dataset):
-            row = sharing.first_row(self.dataset, Position(0, True).state())
+            row = sharing.first_row(self.dataset, iterators.Position(0, True).state())
         if row is None:
             raise RuntimeError(
                 f"For '{self.op}', each process must have a batch, but rank {_groups.world_rank()} has none."
@@ -144,7 +145,7 @@ class Feed:
 
     def rest(self, iterator: Any, given: int, samples: int) -> Iterator[Any]:
         """The batches of an epoch after those that were given, and after so many samples of the first of them."""
-        if isinstance(iterator, (_Divided, _Picked)):
+        if isinstance(iterator, (_Divided, _Picked, iterators.Iterator)):
             rows = iterator.begin(given)
         else:
             rows = iter(iterator)
@@ -174,13 +175,15 @@ class _Divided:
         part = sharing.every(self._dataset, given + rank, size)
         self._dataset.parent.remove(part)
         part.restore({**self._place, "step": 0})
+        self._place.pop("filters", None)
         self._rows = part.create_tuple_iterator(num_epochs=1)
         self._place["epoch"] += 1
         return iter(self._rows)
 
     def state(self) -> dict[str, Any]:
-        """The position at the begin of the next epoch."""
-        return dict(self._place)
+        """The position at the begin of the next epoch, and what filters decided in this one."""
+        told = {} if self._rows is None else self._rows.state()
+        return {**self._place, **{key: told[key] for key in ("filters",) if key in told}}
 
     def stop(self) -> None:
         """Ends the iterator."""

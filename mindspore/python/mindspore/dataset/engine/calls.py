@@ -19,6 +19,7 @@ from mindspore.dataset.engine.values import Row, as_row, to_array
 
 Rows = list[Row]
 Convert = Callable[[Row], Row]
+_TRUTHS = ((np.asarray(False),), (np.asarray(True),))
 
 
 class MapCall:
@@ -67,24 +68,27 @@ class NumberCall:
 
     def __init__(self, op: str, function: Callable[..., Any], what: str, kind: type) -> None:
         self.op, self.function, self.what, self.kind = op, function, what, kind
-        self._draws = drawing(function)
+        self._loud, self._asks = may_draw(function), asks_row(function)
 
     def __call__(self, rows: Rows, keys: list[int], numbers: list[int]) -> Rows:
         """The number of each row."""
+        function, kind = self.function, self.kind
+        done: Rows = []
         with rows_of_pipeline():
-            return [
-                (np.asarray(self._number(row, key, number)),)
-                for row, key, number in zip(rows, keys, numbers, strict=True)
-            ]
-
-    def _number(self, row: Row, key: int, number: int) -> Any:
-        set_row(key, number)
-        try:
-            with self._draws(key, number):
-                return self.kind(self.function(*row))
-        except Exception as error:
-            what = f"{describe(self.function)} ({self.what.format(number)})"
-            raise failure(self.op, what, error) from error
+            try:
+                for row, key, number in zip(rows, keys, numbers, strict=True):
+                    if self._asks:
+                        set_row(key, number)
+                    if self._loud:
+                        with seeded(key, number):
+                            value = kind(function(*row))
+                    else:
+                        value = kind(function(*row))
+                    done.append(_TRUTHS[value] if kind is bool else (np.asarray(value),))
+            except Exception as error:
+                what = f"{describe(function)} ({self.what.format(numbers[len(done)])})"
+                raise failure(self.op, what, error) from error
+        return done
 
 
 class LoadCall:

@@ -127,7 +127,9 @@ class Rows:
     def _read(self, workers: int) -> Iterator[Row | Exception]:
         for pool in self.pools:
             pool.start()
-        pipeline = _core.dataset.Pipeline(self.node, 0, True, workers, 16, 1 << 28)
+        pipeline = _core.dataset.Pipeline(
+            self.node, 0, True, workers, 16, _core.dataset.queue_bytes()
+        )
         place = 0
         try:
             pipeline.begin(0, 0)

@@ -16,7 +16,6 @@ from mindspore.dataset.engine.values import Row
 
 _log = logging.getLogger("mindspore.dataset")
 _KEPT = 32  # rows that may take the places of others
-_BYTES = 1 << 26  # rows ahead
 
 
 class GoodRows:
@@ -35,7 +34,8 @@ class GoodRows:
     def open(self, key: int, epoch: int) -> Iterator[Row]:
         """The rows of an epoch."""
         seed, ahead = key & ((1 << 63) - 1), config.get_prefetch_size()
-        pipeline = _core.dataset.Pipeline(self.node, seed, True, self.workers(), ahead, _BYTES)
+        most = _core.dataset.queue_bytes() // 4  # another queue comes behind
+        pipeline = _core.dataset.Pipeline(self.node, seed, True, self.workers(), ahead, most)
         first: list[Row] = []
         step = failed = 0
         try:

@@ -13,6 +13,7 @@ from mindspore import _core
 from mindspore.dataset import config
 from mindspore.dataset.core.draws import let_go
 from mindspore.dataset.core.validator_helpers import check_int, check_names, check_type
+from mindspore.dataset.engine import verdicts
 from mindspore.dataset.engine.places import described, without_first
 from mindspore.dataset.engine.tuning import Tuner
 from mindspore.dataset.engine.values import stack_dicts
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 _alive: weakref.WeakSet[Iterator] = weakref.WeakSet()
 _STATE_VERSION = 1
-_PREFETCH_BYTES = 1 << 28
 
 _core.dataset.set_opaque_stacker(stack_dicts)
 
@@ -47,6 +47,8 @@ class Position:
         # Of a batch that was begun under another number of shards: its rows that were given, until the rest of it is, and the
         # samples that were given in all.
         self.cut = self.given = 0
+        self.verdicts: Any = None  # of filters in the epoch, as the engine has them
+        self.known: list[verdicts.Told] = []  # and those that a state tells of
 
     @classmethod
     def begin(cls) -> Position:
@@ -56,13 +58,16 @@ class Position:
 
     def state(self) -> dict[str, Any]:
         """Plain values, which json can hold."""
-        return {
+        state: dict[str, Any] = {
             "version": _STATE_VERSION,
             "seed": self.seed,
             "seeded": self.seeded,
             "epoch": self.epoch,
             "step": self.step,
         }
+        if told := self.known if self.verdicts is None else self.verdicts.all():
+            state["filters"] = verdicts.written(told)
+        return state
 
     @classmethod
     def from_state(cls, state: Any) -> Position:
@@ -77,7 +82,9 @@ class Position:
         for name in ("seed", "epoch", "step"):
             check_int("restore", name, state.get(name), 0, largest)
         check_type("restore", "seeded", state.get("seeded"), bool)
-        return cls(state["seed"], state["seeded"], state["epoch"], state["step"])
+        position = cls(state["seed"], state["seeded"], state["epoch"], state["step"])
+        position.known = verdicts.read(state)
+        return position
 
 
 class Iterator:
@@ -116,8 +123,9 @@ class Iterator:
         _core.dataset.set_worker_limit(max(workers, 1))
         place, ahead = self._position, config.get_prefetch_size()
         pipeline = _core.dataset.Pipeline(
-            dataset._node, place.seed, place.seeded, workers, ahead, _PREFETCH_BYTES
+            dataset._node, place.seed, place.seeded, workers, ahead, _core.dataset.queue_bytes()
         )
+        pipeline.verdicts.set(place.known)
         tuned = config.get_enable_autotune() and workers > 0
         self._tuner = Tuner(pipeline, self._owner) if tuned else None
         return pipeline
@@ -131,6 +139,11 @@ class Iterator:
         finally:
             self._taking.release()
         return self
+
+    def begin(self, step: int) -> Iterator:
+        """The next epoch, after so many of its rows, which are not made."""
+        self._position.step = step
+        return iter(self)
 
     def _enter(self) -> None:
         if not self._taking.acquire(blocking=False):
@@ -156,6 +169,7 @@ class Iterator:
             pool.start()
         for waiting in self.dataset._conditions().values():
             waiting.resume(place.step)
+        place.verdicts, place.known = self._pipeline.verdicts, []
         skipped = self._pipeline.begin(place.epoch, place.step)
         if skipped != place.step:
             raise RuntimeError(
@@ -191,6 +205,7 @@ class Iterator:
             self._running = False
             self._position.epoch += 1
             self._position.step = self._position.cut = 0
+            self._position.verdicts = None
             self._owner._told = pipeline.facts()
             if self._tuner is not None:
                 self._tuner.ended()

@@ -1,0 +1,265 @@
+"""Filters: what they are asked when rows mix, and when a position is taken up again."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import mindspore.dataset as ds
+from mindspore.dataset import config
+from mindspore.train import _position
+from mindspore.train._feed import Feed
+
+ROWS = 600
+
+
+@pytest.fixture(autouse=True)
+def _seeded():
+    before = dict(config._settings)
+    config.set_seed(5)
+    yield
+    config._settings.update(before)
+
+
+class Thirds:
+    """Keeps every third number, and remembers what it was asked about."""
+
+    def __init__(self):
+        self.asked = []
+
+    def __call__(self, x):
+        self.asked.append(int(x))
+        return x % 3 == 0
+
+
+class Squares:
+    """A function of map that remembers its rows."""
+
+    def __init__(self):
+        self.made = []
+
+    def __call__(self, x):
+        self.made.append(int(x))
+        return x, x * x
+
+
+def numbers(shuffle=False, rows=ROWS):
+    return ds.NumpySlicesDataset({"x": np.arange(rows)}, shuffle=shuffle)
+
+
+def listed(data, **options):
+    iterator = data.create_tuple_iterator(num_epochs=1, output_numpy=True, **options)
+    return [[np.asarray(value).tolist() for value in row] for row in iterator]
+
+
+PIPELINES = {
+    "batches": lambda data, keep: data.filter(keep, "x").batch(4),
+    "buffered": lambda data, keep: data.filter(keep, "x").shuffle(9).batch(4),
+    "mixed": lambda data, keep: data.filter(keep, "x").shuffle(ROWS).batch(4),
+    "window": lambda data, keep: data.filter(keep, "x").skip(7).take(120).batch(4),
+    "repeated": lambda data, keep: data.filter(keep, "x").repeat(2).batch(7),
+    "twice": lambda data, keep: data.filter(lambda x: x % 2 == 0, "x").filter(keep, "x").batch(3),
+    "joined": lambda data, keep: (data.filter(keep, "x") + numbers(rows=30)).batch(5),
+}
+
+
+@pytest.mark.parametrize("name", PIPELINES)
+@pytest.mark.parametrize("step", [0, 1, 17])
+def test_what_was_given_is_not_asked_again(name, step):
+    keep = Thirds()
+    data = PIPELINES[name](numbers(shuffle=True), keep)
+    whole = listed(data)
+    iterator = data.create_tuple_iterator(num_epochs=1, output_numpy=True)
+    keep.asked.clear()
+    given = [next(iterator)[0].tolist() for _ in range(step)]
+    state = json.loads(json.dumps(data.state()))
+    iterator.stop()
+
+    keep.asked.clear()
+    again = PIPELINES[name](numbers(shuffle=True), keep)
+    again.restore(state)
+    rest = listed(again)
+    assert [[batch] for batch in given] + rest == whole
+    known = state.get("filters", [{"rows": 0}])[-1]["rows"]  # of the filter that is above others
+    assert len(keep.asked) <= (2 if name == "repeated" else 1) * ROWS - known
+    assert known >= step * 3  # each batch has three rows or more
+
+
+def test_what_was_dropped_is_not_made_again():
+    square, keep = Squares(), Thirds()
+
+    def build():
+        data = numbers().map(square, "x", ["x", "y"])
+        return data.filter(keep, "x").batch(5)
+
+    data = build()
+    iterator = data.create_tuple_iterator(num_epochs=1, output_numpy=True)
+    for _ in range(20):
+        next(iterator)
+    state = data.state()
+    iterator.stop()
+    known = state["filters"][0]["rows"]
+    square.made.clear()
+    keep.asked.clear()
+    again = build()
+    again.restore(state)
+    rows = listed(again)
+    assert [xs for xs, _ in rows] == [list(range(n, n + 15, 3)) for n in range(300, ROWS, 15)]
+    assert min(keep.asked) == known
+    assert min(square.made) >= min(300, known) and all(x % 3 == 0 for x in square.made if x < known)
+
+
+def test_states_go_on_from_states():
+    """A position that was taken up has what it was told, and what came since."""
+    keep = Thirds()
+    expected = listed(PIPELINES["buffered"](numbers(), keep))
+    state, given = None, []
+    for _ in range(5):
+        data = PIPELINES["buffered"](numbers(), keep)
+        if state is not None:
+            data.restore(state)
+        iterator = data.create_tuple_iterator(num_epochs=1, output_numpy=True)
+        given += [[next(iterator)[0].tolist()] for _ in range(6)]
+        state = json.loads(json.dumps(data.state()))
+        iterator.stop()
+    assert given == expected[:30]
+    assert [entry["node"] for entry in state["filters"]] == [2]
+
+
+def test_a_training_goes_on_without_asking():
+    """As Model.resume does: an iterator that begins with the epoch, of which some batches were given."""
+    keep, square = Thirds(), Squares()
+
+    def build():
+        data = numbers(shuffle=True).map(square, "x", ["x", "y"]).filter(keep, "x")
+        return Feed("Model.train", data.batch(4))
+
+    def batches(rows):
+        return [batch[0].asnumpy().tolist() for batch in rows]
+
+    feed = build()
+    iterator = feed.create_tuple_iterator(num_epochs=1)
+    given = batches(next(iterator) for _ in range(30))
+    position = json.loads(json.dumps(_position.position_of(iterator)))
+    rest = batches(iterator)
+    again = build()  # which counts the batches
+    keep.asked.clear()
+    square.made.clear()
+    _position.prepare(again, position, 0)
+    assert batches(again.rest(again.create_tuple_iterator(num_epochs=1), 30, 0)) == rest
+    known = position["filters"][0]["rows"]
+    assert known >= 120 and len(keep.asked) == ROWS - known
+    assert not set(square.made) & set(np.ravel(given).tolist())
+
+
+def test_the_next_epoch_begins_without_verdicts():
+    def build():
+        return PIPELINES["batches"](numbers(shuffle=True), Thirds())
+
+    data = build()
+    iterator = data.create_tuple_iterator(num_epochs=2, output_numpy=True)
+    first = [row[0].tolist() for row in iterator]
+    assert "filters" not in data.state()
+    second = [next(iterator)[0].tolist() for _ in range(3)]
+    again = build()
+    again.restore(data.state())
+    second += [batch for (batch,) in listed(again)]
+    assert second != first and sorted(np.concatenate(second)) == sorted(np.concatenate(first))
+
+
+@pytest.mark.parametrize(
+    "change, says",
+    [
+        ({"filters": 3}, "filters must be"),
+        ({"filters": [3]}, "filters must be"),
+        ({"rows": -1}, "rows must be"),
+        ({"rows": 1 << 40}, "rows must be"),
+        ({"rows": 5000}, "a bit for each of 5000 rows"),
+        ({"rows": 1}, "a bit for each of 1 rows"),
+        ({"kept": "?"}, "is damaged"),
+        ({"kept": "AAAA"}, "is damaged"),
+        ({"kept": None}, "kept must be"),
+        ({"node": "x"}, "node must be"),
+    ],
+)
+def test_damaged_states(change, says):
+    data = PIPELINES["batches"](numbers(), Thirds())
+    next(data.create_tuple_iterator(num_epochs=1, output_numpy=True))
+    state = data.state()
+    if "filters" in change:
+        state = {**state, **change}
+    else:
+        state["filters"] = [{**state["filters"][0], **change}]
+    again = PIPELINES["batches"](numbers(), Thirds())
+    with pytest.raises((TypeError, ValueError), match=rf"For 'restore'.*{says}"):
+        again.restore(state)
+        again.create_tuple_iterator()
+
+
+def test_fewer_rows_than_were_judged():
+    data = PIPELINES["batches"](numbers(), Thirds())
+    iterator = data.create_tuple_iterator(num_epochs=1, output_numpy=True)
+    for _ in range(40):
+        next(iterator)
+    again = PIPELINES["batches"](numbers(rows=30), Thirds())
+    again.restore(data.state())
+    with pytest.raises(RuntimeError, match=r"'restore'.*must have the 40 rows.*but has 0"):
+        listed(again)
+
+
+# Rows that mix
+
+
+def test_rows_mix_before_they_are_asked_about():
+    keep = Thirds()
+    data = PIPELINES["mixed"](numbers(), keep)
+    data.num_parallel_workers = 1
+    config.set_prefetch_size(1)
+    iterator = data.create_tuple_iterator(num_epochs=1, output_numpy=True)
+    first = next(iterator)[0]
+    iterator.stop()
+    assert len(keep.asked) < 250 and len(first) == 4
+    rows = [x for (batch,) in listed(data) for x in batch]
+    assert sorted(rows) == list(range(0, ROWS, 3))
+    assert abs(np.corrcoef(rows, np.arange(len(rows)))[0, 1]) < 0.2
+
+
+@pytest.mark.parametrize("workers", [1, 2, 4])
+def test_they_mix_alike_whoever_makes_them(workers):
+    def build():
+        data = numbers().filter(lambda x: x % 3 == 0, "x")
+        data = data.map(lambda x: x + np.random.randint(1000), "x")
+        return data.filter(lambda x: x % 2 == 0, "x").shuffle(ROWS)
+
+    expected = listed(build())
+    data = build()
+    data.num_parallel_workers = workers
+    assert listed(data) == expected
+    assert expected != sorted(expected)
+
+
+def test_a_small_buffer_keeps_its_place():
+    """A buffer that cannot hold all rows mixes those that are near each other."""
+    data = numbers().filter(lambda x: x % 3 == 0, "x").shuffle(5)
+    for place, (x,) in enumerate(listed(data)):
+        assert x <= 3 * (place + 5)
+
+
+@pytest.mark.parametrize("size", [5, ROWS])
+def test_a_predicate_that_fails_does_so_at_its_row(size):
+    def keep(x):
+        if x == 200:
+            raise ValueError("nothing is known of it")
+        return x % 3 == 0
+
+    data = numbers().filter(keep, "x")
+    iterator = data.create_tuple_iterator(num_epochs=1, output_numpy=True)
+    given = []
+    with pytest.raises(RuntimeError, match=r"'filter'.*nothing is known of it") as caught:
+        for row in iterator:
+            given.append(int(row[0]))
+    assert given == list(range(0, 200, 3)) and "row 200" in str(caught.value)
+    with pytest.raises(RuntimeError, match="nothing is known of it"):
+        listed(data.shuffle(size))
