@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import resource
 import signal
 import subprocess
@@ -359,12 +358,3 @@ def test_reading_leaves_nothing_behind(tmp_path):
     before = {p.name: p.stat().st_mtime_ns for p in tmp_path.iterdir()}
     assert len(read(path, where="label = 1")) == 5
     assert {p.name: p.stat().st_mtime_ns for p in tmp_path.iterdir()} == before
-
-
-def test_datasets_of_files_can_be_pickled(tmp_path):
-    from mindspore.dataset.engine.datasets_mindrecord import RecordRows
-
-    source = RecordRows([written(tmp_path / "file")], True)
-    source.places = [1]
-    copy = pickle.loads(pickle.dumps(source))
-    assert copy.read(np.array([3, 5])) == source.read(np.array([3, 5]))

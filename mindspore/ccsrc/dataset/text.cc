@@ -41,6 +41,18 @@ std::optional<size_t> CodePoints(std::string_view bytes, std::byte* out) {
   return count;
 }
 
+// Whether a byte may be the one at `place` behind this first one.
+bool Follows(unsigned char lead, size_t place, unsigned char byte) {
+  unsigned char least = 0x80, most = 0xBF;
+  if (place == 1) {
+    if (lead == 0xE0) least = 0xA0;
+    if (lead == 0xED) most = 0x9F;  // no surrogates
+    if (lead == 0xF0) least = 0x90;
+    if (lead == 0xF4) most = 0x8F;
+  }
+  return byte >= least && byte <= most;
+}
+
 }  // namespace
 
 std::string_view WithoutMark(std::string_view bytes) {
@@ -48,6 +60,23 @@ std::string_view WithoutMark(std::string_view bytes) {
 }
 
 bool IsText(std::string_view bytes) { return CodePoints(bytes, nullptr).has_value(); }
+
+std::string MendedText(std::string_view bytes) {
+  if (IsText(bytes)) return std::string(bytes);
+  std::string mended;
+  for (size_t i = 0; i < bytes.size();) {
+    auto lead = static_cast<unsigned char>(bytes[i]);
+    uint32_t bits = 0;
+    size_t length = std::max<size_t>(Lead(lead, &bits), 1), good = 1;
+    for (; good < length && i + good < bytes.size(); ++good) {
+      if (!Follows(lead, good, static_cast<unsigned char>(bytes[i + good]))) break;
+    }
+    bool whole = good == length && (length > 1 || lead < 0x80);
+    mended += whole ? bytes.substr(i, length) : std::string_view("\xEF\xBF\xBD");
+    i += good;
+  }
+  return mended;
+}
 
 Value TextOf(std::string_view bytes, std::string_view where) {
   if (!IsText(bytes)) {

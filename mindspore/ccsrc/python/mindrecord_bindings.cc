@@ -14,10 +14,12 @@
 #include <vector>
 
 #include "base/error.h"
-#include "dataset/mindrecord/record_set.h"
+#include "dataset/mindrecord/record_rows.h"
 #include "dataset/mindrecord/record_writer.h"
 #include "dataset/mindrecord/row_codec.h"
 #include "python/convert.h"
+#include "python/dataset_handles.h"
+#include "python/dataset_values.h"
 #include "python/files.h"
 #include "python/module.h"
 #include "python/once.h"
@@ -27,9 +29,6 @@ namespace {
 
 namespace py = pybind11;
 
-const py::object& NumPyArray() {
-  return Once([]() -> py::object { return py::module_::import("numpy").attr("array"); });
-}
 const py::object& NumPyFloating() {
   return Once([]() -> py::object { return py::module_::import("numpy").attr("floating"); });
 }
@@ -176,33 +175,6 @@ py::object PlainObject(const RecordField& field, const RecordValue& value) {
   return py::float_(value.real);
 }
 
-// As a column of a dataset has it: everything is an array; bytes have one dimension.
-py::object ColumnObject(const RecordField& field, const RecordValue& value) {
-  if (field.shape) return ArrayObject(field, value);
-  const std::vector<py::ssize_t> scalar;
-  switch (field.type) {
-    case RecordType::kString: {
-      return NumPyArray()(TextObject(value.bytes));
-    }
-    case RecordType::kBytes: {
-      std::string bytes = value.bytes.empty() ? std::string(1, '\0') : value.bytes;
-      return py::array(py::dtype(fmt::format("S{}", bytes.size())), {1}, bytes.data());
-    }
-    case RecordType::kInt32: {
-      auto number = static_cast<int32_t>(value.integer);
-      return py::array(NumpyType(field.type), scalar, &number);
-    }
-    case RecordType::kInt64:
-      return py::array(NumpyType(field.type), scalar, &value.integer);
-    case RecordType::kFloat32: {
-      auto number = static_cast<float>(value.real);
-      return py::array(NumpyType(field.type), scalar, &number);
-    }
-    default:
-      return py::array(NumpyType(field.type), scalar, &value.real);
-  }
-}
-
 std::vector<std::string> SystemPaths(const py::list& paths) {
   std::vector<std::string> result;
   for (py::handle path : paths) result.push_back(SystemPath(path));
@@ -220,7 +192,7 @@ class Reader {
   Reader(const py::list& paths, bool whole) {
     std::vector<std::string> names = SystemPaths(paths);
     py::gil_scoped_release release;
-    set_ = std::make_unique<RecordSet>(names, whole);
+    set_ = std::make_shared<RecordSet>(names, whole);
   }
 
   py::list Fields() const {
@@ -233,9 +205,22 @@ class Reader {
   }
   const RecordSet& set() const { return *set_; }
 
+  // Rows in an order, and behind the chosen ones (None: all) the row that pads them.
+  NodeHandle Rows(const OrderHandle& order, std::vector<size_t> fields, const py::object& chosen,
+                  const py::tuple& padding) const {
+    using Numbers = py::array_t<int64_t, py::array::c_style | py::array::forcecast>;
+    ChosenRecords records{std::move(fields), std::nullopt, ValuesFromPython(padding)};
+    if (!chosen.is_none()) {
+      auto numbers = chosen.cast<Numbers>();
+      records.rows.emplace(numbers.data(), numbers.data() + numbers.size());
+    }
+    auto step = MakeRecordStep(set_, std::move(records));
+    return {dataset::MakeSequence(order.order, std::move(step), true, false)};
+  }
+
   // Rows as tuples of the wanted values.
   py::list Read(const py::array_t<int64_t, py::array::c_style | py::array::forcecast>& rows,
-                const std::vector<size_t>& fields, bool columns) {
+                const std::vector<size_t>& fields) {
     const RecordSchema& schema = set_->schema();
     std::vector<bool> wanted(schema.fields.size(), false);
     for (size_t field : fields) wanted.at(field) = true;
@@ -251,7 +236,7 @@ class Reader {
       for (size_t j = 0; j < fields.size(); ++j) {
         const RecordField& field = schema.fields[fields[j]];
         const RecordValue& value = read[i][fields[j]];
-        row[j] = columns ? ColumnObject(field, value) : PlainObject(field, value);
+        row[j] = PlainObject(field, value);
       }
       result[i] = row;
     }
@@ -271,7 +256,7 @@ class Reader {
   }
 
  private:
-  std::unique_ptr<RecordSet> set_;
+  std::shared_ptr<RecordSet> set_;
 };
 
 class Writer {
@@ -350,11 +335,16 @@ void BindMindRecord(py::module_& m) {
       .def_property_readonly("rows", [](const Reader& r) { return r.set().rows(); })
       .def_property_readonly("counts", [](const Reader& r) { return r.set().Counts(); })
       .def_property_readonly("paths", [](const Reader& r) { return PathObjects(r.set().Paths()); })
-      .def("read", &Reader::Read, py::arg("rows"), py::arg("fields"), py::arg("columns"),
+      .def("read", &Reader::Read, py::arg("rows"), py::arg("fields"),
            "Rows by number, as tuples of the fields with these numbers.")
       .def("select", &Reader::Select,
            "Numbers of the rows for which an SQL condition over the index fields holds, and the "
            "files whose index had to be made anew.");
+  mindrecord.def("rows",
+                 [](const OrderHandle& order, const Reader& reader, std::vector<size_t> fields,
+                    const py::object& chosen, const py::tuple& padding) {
+                   return reader.Rows(order, std::move(fields), chosen, padding);
+                 });
   py::class_<Writer>(mindrecord, "Writer", "Files that nobody sees before commit.")
       .def(py::init<const py::list&, const std::string&, const std::string&,
                     const std::vector<std::string>&, uint64_t, uint64_t>(),

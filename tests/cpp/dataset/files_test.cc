@@ -31,6 +31,30 @@ TEST(Lines, EndInEveryWay) {
   EXPECT_EQ(pieces->Where(2), "The file 'h', row 1,");
 }
 
+// What bytes.decode("utf-8", "replace") of Python gives.
+TEST(Texts, AreMendedAsPythonDoes) {
+  const std::string bad = "\xEF\xBF\xBD";
+  const std::pair<std::string, std::string> cases[] = {
+      {"plain", "plain"},
+      {"\xC3\xA4", "\xC3\xA4"},
+      {"\xFF", bad},
+      {"a\xE4z", "a" + bad + "z"},
+      {"\xE2\x82", bad},
+      {"\xE2\x82x", bad + "x"},
+      {"\xF0\x9F\x98", bad},
+      {"\xF0\x80\x80\x80", bad + bad + bad + bad},
+      {"\xED\xA0\x80", bad + bad + bad},
+      {"\xC0\xAF", bad + bad},
+      {"\xF4\x90\x80\x80", bad + bad + bad + bad},
+      {"\xE0\x80\x80z", bad + bad + bad + "z"},
+      {"\x80\xC3\xA4\xC3", bad + "\xC3\xA4" + bad},
+  };
+  for (const auto& [bytes, mended] : cases) {
+    EXPECT_EQ(MendedText(bytes), mended) << bytes;
+    EXPECT_TRUE(IsText(mended));
+  }
+}
+
 TEST(Csv, QuotesHoldLineEndsAndDelimiters) {
   PiecesRef pieces = FindRecords({{"f", "h,i\n1,\"a\nb\"\r\n2,\"c,\"\"d\"\"\"\n"}}, true);
   ASSERT_EQ(pieces->size(), 2U);

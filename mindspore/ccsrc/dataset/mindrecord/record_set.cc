@@ -55,7 +55,7 @@ void RecordSet::Add(std::unique_ptr<RecordFile> file) {
   if (!files_.empty()) CheckTogether(*file);
   uint64_t first = rows_;
   rows_ += file->rows();
-  files_.push_back({std::move(file), first, {}});
+  files_.push_back({std::move(file), first});
 }
 
 void RecordSet::CheckTogether(const RecordFile& file) const {
@@ -95,17 +95,28 @@ std::vector<RecordRow> RecordSet::Read(std::span<const int64_t> rows,
   if (wanted.size() != schema().fields.size())
     Throw(ErrorKind::kValue, "There must be a flag for each of {} fields.", schema().fields.size());
   std::vector<RecordRow> result(rows.size());
-  std::lock_guard lock(mutex_);
+  std::unique_ptr<Cursors> cursors = TakeCursors();
   for (size_t i = 0; i < rows.size(); ++i) {
     if (rows[i] < 0 || static_cast<uint64_t>(rows[i]) >= rows_)
       Throw(ErrorKind::kIndex, "A row must be in [0, {}), but got {}.", rows_, rows[i]);
     auto row = static_cast<uint64_t>(rows[i]);
     auto behind = std::upper_bound(files_.begin(), files_.end(), row,
                                    [](uint64_t r, const Part& part) { return r < part.first; });
-    Part& part = *std::prev(behind);
-    part.file->Read(row - part.first, wanted, part.cursor, result[i]);
+    auto part = std::prev(behind);
+    RecordFile::Cursor& cursor = (*cursors)[static_cast<size_t>(part - files_.begin())];
+    part->file->Read(row - part->first, wanted, cursor, result[i]);
   }
+  std::lock_guard lock(mutex_);
+  idle_.push_back(std::move(cursors));
   return result;
+}
+
+std::unique_ptr<RecordSet::Cursors> RecordSet::TakeCursors() {
+  std::lock_guard lock(mutex_);
+  if (idle_.empty()) return std::make_unique<Cursors>(files_.size());
+  std::unique_ptr<Cursors> taken = std::move(idle_.back());
+  idle_.pop_back();
+  return taken;
 }
 
 std::vector<uint64_t> RecordSet::Select(const std::string& where, const std::function<void()>& poll,

@@ -29,7 +29,8 @@ class RecordSet {
   std::vector<std::string> Paths() const;
   std::vector<uint64_t> Counts() const;  // rows of each file
 
-  // The values of the fields that are `wanted`, of the rows with these numbers.
+  // The values of the fields that are `wanted`, of the rows with these numbers. Several threads may
+  // read at once.
   std::vector<RecordRow> Read(std::span<const int64_t> rows, const std::vector<bool>& wanted);
   // See RecordFile::Select; `rebuilt` gets the paths of files whose index was made anew.
   std::vector<uint64_t> Select(const std::string& where, const std::function<void()>& poll,
@@ -39,14 +40,16 @@ class RecordSet {
   struct Part {
     std::unique_ptr<RecordFile> file;
     uint64_t first;  // number of its first row in the sequence
-    RecordFile::Cursor cursor;
   };
+  using Cursors = std::vector<RecordFile::Cursor>;  // of each file
   void Add(std::unique_ptr<RecordFile> file);
   void CheckTogether(const RecordFile& file) const;
+  std::unique_ptr<Cursors> TakeCursors();
 
   std::vector<Part> files_;
   uint64_t rows_ = 0;
-  Mutex mutex_;  // of the cursors
+  Mutex mutex_;  // of what follows
+  std::vector<std::unique_ptr<Cursors>> idle_;
 };
 
 }  // namespace ms

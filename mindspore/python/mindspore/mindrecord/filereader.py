@@ -76,7 +76,7 @@ class FileReader:
         self._opened()
         for start in range(0, len(self._rows), _ROWS_AT_ONCE):
             chosen = self._rows[start : start + _ROWS_AT_ONCE]
-            for row in self._opened().read(chosen, self._places, False):
+            for row in self._opened().read(chosen, self._places):
                 yield dict(zip(self._names, row))
 
     def close(self) -> None:

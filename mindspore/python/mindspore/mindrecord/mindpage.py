@@ -53,7 +53,7 @@ class MindPage:
                 f"{category_field!r}."
             )
         [place] = [place for place, field in self._fields if field[0] == category_field]
-        values = [row[0] for row in self._reader.read(np.arange(self._reader.rows), [place], False)]
+        values = [row[0] for row in self._reader.read(np.arange(self._reader.rows), [place])]
         self._members = []
         self._names = []
         groups: dict[Any, list[int]] = {}
@@ -112,5 +112,5 @@ class MindPage:
             raise ParamValueError(
                 f"For '{op}', page must be below {-(-len(self._members[category]) // num_row)}, but got {page}."
             )
-        read = self._reader.read(rows, [place for place, _ in self._fields], False)
+        read = self._reader.read(rows, [place for place, _ in self._fields])
         return [dict(zip([field[0] for _, field in self._fields], row)) for row in read]

@@ -12,7 +12,6 @@ import numpy as np
 from mindspore import _core, _paths
 from mindspore.dataset.core.validator_helpers import check_int, check_names, check_type
 from mindspore.dataset.engine.datasets import MappableDataset
-from mindspore.dataset.engine.mapping import python_call
 from mindspore.dataset.engine.samplers import (
     PKSampler,
     Sampler,
@@ -26,38 +25,22 @@ _OP = "MindDataset"
 
 
 class RecordRows:
-    """The wanted columns of files, by number. What goes to another process opens the files again."""
+    """The files, and which of their columns are wanted."""
 
     def __init__(self, paths: Sequence[str], whole: bool) -> None:
-        self.paths = list(paths)
-        self.whole = whole
         self.places: list[int] = []
-        self.reader = _core.mindrecord.Reader(self.paths, whole)
+        self.reader = _core.mindrecord.Reader(list(paths), whole)
         self.fields = {
             field[0]: (place, *field[1:]) for place, field in enumerate(self.reader.fields)
         }
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "reader"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self.reader = _core.mindrecord.Reader(self.paths, self.whole)
-
-    def read(self, rows: np.ndarray) -> list[Row]:
-        """Rows with these numbers, a tuple of arrays each."""
-        result: list[Row] = self.reader.read(rows, self.places, True)
-        return result
-
     def column(self, name: str, rows: np.ndarray) -> list[Any]:
         """The values of one field."""
-        return [row[0] for row in self.reader.read(rows, [self.fields[name][0]], False)]
+        return [row[0] for row in self.reader.read(rows, [self.fields[name][0]])]
 
 
-class RecordCall:
+class ChosenRows:
     """Rows of files by number, some of them or all, and behind them copies of one that pads them."""
-
-    op = _OP
 
     def __init__(
         self, rows: RecordRows, chosen: np.ndarray | None, padding: Row, num_padded: int
@@ -66,15 +49,11 @@ class RecordCall:
         self.real = rows.reader.rows if chosen is None else len(chosen)
         self.length = self.real + num_padded
 
-    def __call__(self, rows: list[Row], keys: list[int], numbers: list[int]) -> list[Row]:
-        """The row at each number; those of one call are read together."""
-        positions = np.asarray(numbers)
-        real = positions[positions < self.real]
-        read = iter(self.source.read(real if self.chosen is None else self.chosen[real]))
-        return [self._padded() if p >= self.real else next(read) for p in numbers]
-
-    def _padded(self) -> Row:
-        return tuple(value.copy() for value in self.padding)
+    def node(self, order: Any) -> Any:
+        """What the engine reads in an order."""
+        return _core.mindrecord.rows(
+            order, self.source.reader, self.source.places, self.chosen, self.padding
+        )
 
     def labels(self, sampler: Sampler | None) -> np.ndarray:
         """The class of every row, for the PKSampler among a sampler and its children."""
@@ -138,24 +117,17 @@ class MindDataset(MappableDataset):
             )
         else:
             picked = choose_sampler(_OP, sampler, num_samples, shuffle, num_shards, shard_id)
-        self._call = RecordCall(rows, chosen, padding, count)
-        if count and num_shards and self._call.length % num_shards:
+        self._rows_of_files = ChosenRows(rows, chosen, padding, count)
+        length = self._rows_of_files.length
+        if count and num_shards and length % num_shards:
             raise RuntimeError(
-                f"For '{_OP}', the {self._call.real} rows and num_padded={count} must be a multiple of "
+                f"For '{_OP}', the {self._rows_of_files.real} rows and num_padded={count} must be a multiple of "
                 f"num_shards={num_shards}."
             )
-        call, pools = python_call(self._call, 0)
-        super().__init__(
-            columns,
-            self._call.length,
-            picked,
-            lambda order: _core.dataset.loaded(order, call, len(columns)),
-            num_parallel_workers,
-            pools,
-        )
+        super().__init__(columns, length, picked, self._rows_of_files.node, num_parallel_workers)
 
     def _labels(self) -> np.ndarray:
-        return self._call.labels(self._sampler)
+        return self._rows_of_files.labels(self._sampler)
 
 
 def _files(files: Any) -> list[str]:

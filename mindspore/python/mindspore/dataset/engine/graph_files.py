@@ -99,7 +99,7 @@ class _Reading:
         """All rows."""
         for start in range(0, self.reader.rows, _ROWS_AT_ONCE):
             rows = np.arange(start, min(start + _ROWS_AT_ONCE, self.reader.rows))
-            columns = dict(zip(self.names, zip(*self.reader.read(rows, self.places, False))))
+            columns = dict(zip(self.names, zip(*self.reader.read(rows, self.places))))
             edge = self._are_edges(columns["attribute"], start)
             part = {name: np.array(columns[name], np.int64) for name in _NUMBERS}
             if "weight" in columns:
