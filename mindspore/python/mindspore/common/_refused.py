@@ -36,6 +36,7 @@ _DUMP = "gradients are not written to files; Tensor.register_hook hands them to 
 _AMP = "casts are chosen for whole networks: use amp.auto_mixed_precision or amp.custom_mixed_precision"
 _OBFUSCATION = "weights are not obfuscated by this build"
 _THOR = "second-order training with THOR is not part of this build; nn.Adam or nn.Momentum train the same networks"
+_VIDEO = "video is decoded by another library, whose frames are arrays, not by a vendor's chip"
 _BOOST = "training that leaves out work by itself is not part of this build"
 
 # Modules below `mindspore` ("" is itself), names, and why they cannot work.
@@ -107,6 +108,7 @@ _TABLE = (
     ),
     ("train.train_thor", "ConvertNetUtils THOR", _THOR),
     ("nn.optim.thor", "THOR ThorAscend ThorGpu thor", _THOR),
+    ("dataset.vision.utils", "DecodeParams VideoFrameDvpp", _VIDEO),
     ("Tensor", "delete_ offload set_ set_device_address storage untyped_storage", _PLACE),
     ("ops.Primitive", "set_hook_fn", _HOOK),
     ("Tensor", "hooks remove_hook", _HOOK),

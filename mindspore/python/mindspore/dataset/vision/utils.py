@@ -6,6 +6,10 @@ import os
 from enum import Enum, IntEnum
 from typing import Any
 
+from mindspore.common._refused import refused
+
+__getattr__ = refused(__name__)
+
 
 class Inter(IntEnum):
     """Interpolation."""
