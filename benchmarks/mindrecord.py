@@ -1,13 +1,15 @@
-"""Rows a second of MindRecord files: `python benchmarks/mindrecord.py [--peer PYTHON]`.
+"""Rows a second of MindRecord files: `python benchmarks/mindrecord.py [--peer PYTHON] [--tensorflow PYTHON]`.
 
-Writes files of small rows (a label and 64 bytes) and of pictures (a label and 12 KB), reads them in order, at random and by a condition, here and
-with the Python of an environment that has MindSpore 2.10. Both read files that were written here; each reader runs in a process of its own, the
-frameworks take turns, and of the rounds the best is kept. The machine's load is printed first.
+Writes files of small rows (a label and 64 bytes) and of pictures (a label and 12 KB), reads them in order and at random, here and with
+the Pythons of environments that have MindSpore 2.10 and TensorFlow; and the same rows as TFRecord, which is what TensorFlow reads. All
+read files that were written here; each reader runs in a process of its own, the frameworks take turns, and of the rounds the best is
+kept. The machine's load is printed first. A ratio above 1 is in our favour.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import subprocess
@@ -16,16 +18,19 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
+
+from peer_tf import Peer
 
 SETS = {"small": (100_000, 64), "pictures": (8_000, 12_000)}
-ROUNDS = 3
+ROUNDS, BATCH, MIX = 3, 64, 1_000_000
 
 
 def write(path: Path, rows: int, size: int) -> float:
     """Rows a second of a new file."""
     from mindspore.mindrecord import FileWriter
 
-    content = os.urandom(size + 4096)
+    content = os.urandom(size + 4096).replace(b"\0", b"\1")  # as NumPy ends bytes with zeros
     begin = time.perf_counter()
     writer = FileWriter(str(path), overwrite=True)
     writer.add_schema({"label": {"type": "int32"}, "data": {"type": "bytes"}}, "benchmark")
@@ -39,25 +44,51 @@ def write(path: Path, rows: int, size: int) -> float:
     return rows / (time.perf_counter() - begin)
 
 
-def rate(rows: Iterable[object]) -> float:
+def write_examples(path: Path, rows: int) -> None:
+    """The rows of a file once more, as TFRecord."""
+    from mindspore.dataset import MindDataset
+
+    data = MindDataset(str(path), shuffle=False)
+    assert data.get_dataset_size() == rows
+    data.save(str(path) + ".tfrecord", 1, "tfrecord")
+
+
+def rate(count: int, rows: Iterable[object]) -> float:
     """Rows a second of a reader that was made already."""
     begin = time.perf_counter()
-    return sum(1 for _ in rows) / (time.perf_counter() - begin)
+    assert sum(1 for _ in rows) in (count, -(-count // BATCH))
+    return count / (time.perf_counter() - begin)
 
 
 def readers(path: str) -> dict[str, Callable[[], Iterable[object]]]:
-    """The ways that both frameworks have to read a file."""
-    from mindspore.dataset import MindDataset
+    """The ways to read a file, a row at a time and in batches; and what it holds, as TFRecord."""
+    import mindspore as ms
+    from mindspore.dataset import MindDataset, Schema, TFRecordDataset
     from mindspore.mindrecord import FileReader
 
-    def dataset(**options: object) -> Iterable[object]:
-        data = MindDataset(path, **options)
-        return data.create_dict_iterator(num_epochs=1, output_numpy=True)
+    schema = Schema()
+    schema.add_column("label", ms.int32, [])
+    schema.add_column("data", ms.uint8, [-1])
+
+    def rows(data: Any) -> Iterable[object]:
+        found: Iterable[object] = data.create_dict_iterator(num_epochs=1, output_numpy=True)
+        return found
+
+    def records(shuffle: bool) -> Any:
+        return MindDataset(path, shuffle=shuffle)
+
+    def examples(shuffle: Any) -> Any:
+        return TFRecordDataset(path + ".tfrecord", schema, shuffle=shuffle)
 
     return {
         "FileReader": lambda: FileReader(path).get_next(),
-        "MindDataset in order": lambda: dataset(shuffle=False),
-        "MindDataset at random": lambda: dataset(shuffle=True),
+        "MindDataset, rows in order": lambda: rows(records(False)),
+        "MindDataset, rows at random": lambda: rows(records(True)),
+        "MindDataset, batches in order": lambda: rows(records(False).batch(BATCH)),
+        "MindDataset, batches at random": lambda: rows(records(True).batch(BATCH)),
+        "TFRecord, rows in order": lambda: rows(examples(False)),
+        "TFRecord, batches in order": lambda: rows(examples(False).batch(BATCH)),
+        "TFRecord, batches at random": lambda: rows(examples(False).shuffle(MIX).batch(BATCH)),
     }
 
 
@@ -68,13 +99,52 @@ def measure(folder: str) -> dict[str, float]:
         path = os.path.join(folder, name)
         found[f"{name}: write"] = write(Path(path + "_written"), rows, size)
         for way, make in readers(path).items():
-            found[f"{name}: {way}"] = rate(make())
+            found[f"{name}: {way}"] = rate(rows, make())
     return found
+
+
+def measured(python: str, folder: str) -> dict[str, float]:
+    """What a process of its own measures."""
+    environment = dict(os.environ)
+    if python != sys.executable:
+        environment.pop("PYTHONPATH", None)
+    command = [python, __file__, "--measure", folder]
+    run = subprocess.run(command, env=environment, capture_output=True, check=True)
+    found: dict[str, float] = json.loads(run.stdout.splitlines()[-1])
+    return found
+
+
+def of_tensorflow(peer: Peer) -> dict[str, float]:
+    """The same for tf.data, by the names that the ways have here."""
+    found = {}
+    for way, seconds in peer.seconds().items():
+        name, _, rest = way.partition(": ")
+        found[f"{name}: TFRecord, {rest}"] = SETS[name][0] / seconds
+    return found
+
+
+def report(best: dict[str, dict[str, float]]) -> None:
+    """A line for each way, with what others do at the same; below, what MindRecord is to TFRecord."""
+    for way, value in best["ours"].items():
+        others = {name: found[way] for name, found in best.items() if way in found}
+        peers = "".join(
+            f"   {name} {other:10,.0f}   ratio {value / other:.2f}"
+            for name, other in others.items()
+            if name != "ours"
+        )
+        print(f"{way:42} ours {value:10,.0f}{peers}")
+    for way, value in best["ours"].items():
+        same = way.replace("MindDataset, ", "TFRecord, ")
+        if same != way and same in best["ours"]:
+            all_of_it = {name: found[same] for name, found in best.items() if same in found}
+            text = ", ".join(f"{name} {value / other:.2f}" for name, other in all_of_it.items())
+            print(f"{way:42} to TFRecord of {text}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--peer", help="the Python of an environment with mindspore==2.10.0")
+    parser.add_argument("--tensorflow", help="the Python of an environment with TensorFlow")
     parser.add_argument("--measure", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
@@ -83,23 +153,21 @@ def main() -> None:
     print(f"load {os.getloadavg()[0]:.1f}")
     pythons = {"ours": sys.executable, **({"2.10": options.peer} if options.peer else {})}
     best: dict[str, dict[str, float]] = {name: {} for name in pythons}
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as peers:
         for name, (rows, size) in SETS.items():
             write(Path(folder, name), rows, size)
+            write_examples(Path(folder, name), rows)
+        if options.tensorflow:
+            tensorflow = peers.enter_context(Peer(options.tensorflow, folder, "records"))
+            best["tf.data"] = {}
         for _ in range(ROUNDS):
-            for name, python in pythons.items():
-                environment = dict(os.environ)
-                if name != "ours":
-                    environment.pop("PYTHONPATH", None)
-                command = [python, __file__, "--measure", folder]
-                run = subprocess.run(command, env=environment, capture_output=True, check=True)
-                for way, value in json.loads(run.stdout.splitlines()[-1]).items():
+            found = {name: measured(python, folder) for name, python in pythons.items()}
+            if options.tensorflow:
+                found["tf.data"] = of_tensorflow(tensorflow)
+            for name, ways in found.items():
+                for way, value in ways.items():
                     best[name][way] = max(value, best[name].get(way, 0))
-    for way, value in best["ours"].items():
-        text = f"{way:32} ours {value:10,.0f}"
-        if options.peer:
-            text += f"   2.10 {best['2.10'][way]:10,.0f}   ratio {value / best['2.10'][way]:.2f}"
-        print(text)
+    report(best)
 
 
 if __name__ == "__main__":
