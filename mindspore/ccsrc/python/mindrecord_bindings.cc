@@ -17,6 +17,7 @@
 #include "dataset/mindrecord/record_rows.h"
 #include "dataset/mindrecord/record_writer.h"
 #include "dataset/mindrecord/row_codec.h"
+#include "dataset/mindrecord/zstd.h"
 #include "python/convert.h"
 #include "python/dataset_handles.h"
 #include "python/dataset_values.h"
@@ -262,8 +263,10 @@ class Reader {
 class Writer {
  public:
   Writer(const py::list& paths, const std::string& schema, const std::string& description,
-         const std::vector<std::string>& index_fields, uint64_t header_size, uint64_t page_size) {
+         const std::vector<std::string>& index_fields, uint64_t header_size, uint64_t page_size,
+         bool packed) {
     RecordHeader form;
+    form.packed = packed;
     form.schema = ParseRecordSchema(schema, "For 'add_schema', the schema");
     form.schema.description = description;
     form.index_fields = index_fields;
@@ -326,6 +329,9 @@ void BindMindRecord(py::module_& m) {
         return PrintRecordSchema(ParseRecordSchema(schema, "For 'add_schema', the schema"));
       },
       "A schema in JSON with its fields in order; ValueError tells what is wrong with it.");
+  mindrecord.def(
+      "require_zstd", [] { Zstd::Get(); },
+      "Raises RuntimeError where blobs cannot be compressed here.");
   py::class_<Reader>(mindrecord, "Reader", "Several files as one sequence of rows.")
       .def(py::init<const py::list&, bool>(), py::arg("paths"), py::arg("whole"))
       .def_property_readonly("fields", &Reader::Fields, "(name, type, shape, blob) of each field.")
@@ -347,9 +353,9 @@ void BindMindRecord(py::module_& m) {
                  });
   py::class_<Writer>(mindrecord, "Writer", "Files that nobody sees before commit.")
       .def(py::init<const py::list&, const std::string&, const std::string&,
-                    const std::vector<std::string>&, uint64_t, uint64_t>(),
+                    const std::vector<std::string>&, uint64_t, uint64_t, bool>(),
            py::arg("paths"), py::arg("schema"), py::arg("description"), py::arg("index_fields"),
-           py::arg("header_size"), py::arg("page_size"))
+           py::arg("header_size"), py::arg("page_size"), py::arg("packed"))
       .def(py::init<const py::list&>(), py::arg("paths"))
       .def("write", &Writer::Write, py::arg("rows"), py::arg("parallel"))
       .def("commit", &Writer::Commit);

@@ -16,7 +16,8 @@ using Json = nlohmann::ordered_json;
 constexpr char kBlobPage[] = "BLOB_DATA";
 constexpr char kRawPage[] = "RAW_DATA";
 constexpr char kVersion[] = "3.0";
-constexpr char kTable[] = "mindspore_rows";  // ours; others leave it out when they write the head
+constexpr char kPackedVersion[] = "3.0-zstd";  // ours: others must not take frames for blobs
+constexpr char kTable[] = "mindspore_rows";    // ours; others leave it out when they write the head
 constexpr uint64_t kMaxRank = 64;
 
 bool IsName(std::string_view name) {
@@ -246,7 +247,7 @@ std::string PrintRecordHeader(const RecordHeader& header) {
                {"shard_addresses", header.shard_names},
                {"shard_id", header.shard_id},
                {"statistics", nullptr},
-               {"version", kVersion}};
+               {"version", header.packed ? kPackedVersion : kVersion}};
   if (header.table)
     json[kTable] = {{"offset", header.table->first}, {"size", header.table->second}};
   std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -260,9 +261,13 @@ RecordHeader ParseRecordHeader(std::string_view text, const std::string& path) {
   CheckDepth(text, where);
   Json json = ParseJson(text, where);
   At root(json, where);
-  if (std::string version = root["version"].String(); version != kVersion)
-    root["version"].Fail("must be '{}', but got '{:.40}'", kVersion, version);
   RecordHeader header;
+  std::string version = root["version"].String();
+  header.packed = version == kPackedVersion;
+  if (version != kVersion && !header.packed) {
+    root["version"].Fail("must be '{}' or '{}', but got '{:.40}'", kVersion, kPackedVersion,
+                         version);
+  }
   header.header_size = root["header_size"].Number(RecordHeader::kMaxHeader);
   header.page_size = root["page_size"].Number(RecordHeader::kMaxPage);
   CheckSize(root["header_size"], header.header_size, RecordHeader::kMinHeader,

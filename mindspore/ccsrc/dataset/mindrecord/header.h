@@ -30,6 +30,7 @@ struct RecordHeader {
 
   uint64_t header_size = 16 << 20;
   uint64_t page_size = 32 << 20;
+  bool packed = false;      // the content of blob halves is a frame of Zstandard
   int64_t saved_bytes = 0;  // what packed integers take less than plain ones
   RecordSchema schema;
   std::vector<std::string> index_fields;

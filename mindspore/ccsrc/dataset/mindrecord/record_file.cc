@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "dataset/mindrecord/row_codec.h"
+#include "dataset/mindrecord/zstd.h"
 #include "io/crc32c.h"
 #include "io/os_error.h"
 
@@ -96,6 +97,7 @@ void RecordFile::ReadHeader() {
   head += ReadAt(sizeof(length), length);
   head_sum_ = Sum(head);
   header_ = ParseRecordHeader(std::string_view(head).substr(sizeof(length)), path_);
+  if (header_.packed) Zstd::Get();  // what is missing is said at once
   if (head.size() > header_.header_size) Damaged("its head is longer than its header_size");
   if (!header_.pages.empty() && header_.End() > size_) {
     Damaged(fmt::format("it has {} bytes, but its pages end at {}: it was cut short", size_,
@@ -160,7 +162,13 @@ void RecordFile::Read(uint64_t row, const std::vector<bool>& wanted, Cursor& cur
   values.resize(schema.fields.size());
   std::string wrong;
   if (raw) wrong = DecodeRaw(schema, Half(row, false, cursor), wanted, values);
-  if (blob && wrong.empty()) wrong = DecodeBlob(schema, Half(row, true, cursor), wanted, values);
+  if (blob && wrong.empty()) {
+    std::string_view half = Half(row, true, cursor);
+    std::string unpacked;
+    if (header_.packed) half = unpacked = UnpackBlob(half, header_.page_size);
+    wrong = half.empty() ? "its blobs are no frame of Zstandard"
+                         : DecodeBlob(schema, half, wanted, values);
+  }
   if (!wrong.empty()) Damaged(fmt::format("row {}: {}", row, wrong));
 }
 

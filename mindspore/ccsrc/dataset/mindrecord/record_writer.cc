@@ -21,6 +21,7 @@ namespace {
 
 constexpr size_t kPendingBytes = 1 << 20;
 constexpr size_t kPollRows = 4096;
+constexpr uint64_t kFrame = 512;  // more than a frame that saves nothing adds
 
 std::span<const std::byte> Bytes(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
@@ -78,7 +79,9 @@ class RecordShard {
 
   // Encodes only rows that might be too large.
   void CheckSize(const RecordRow& row, size_t number) {
-    if (LargestSize(header_.schema, row) > header_.page_size) Encode(row, number);
+    uint64_t largest = LargestSize(header_.schema, row);
+    if (header_.packed) largest += largest / 128 + kFrame;
+    if (largest > header_.page_size) Encode(row, number);
   }
 
   // `number` of the row in the list it came with.
@@ -132,6 +135,10 @@ class RecordShard {
     int64_t saved = EncodeBlob(header_.schema, row, blob_bytes_);
     CheckFits(raw_bytes_, "fields that are no blobs", number);
     CheckFits(blob_bytes_, "blobs", number);
+    if (header_.packed) {
+      blob_bytes_ = PackBlob(blob_bytes_);
+      CheckFits(blob_bytes_, "compressed blobs", number);
+    }
     return saved;
   }
   void CheckFits(const std::string& bytes, const char* what, size_t row) const {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "dataset/mindrecord/zstd.h"
 #include "io/wire.h"
 
 namespace ms {
@@ -339,6 +340,21 @@ int64_t EncodeBlob(const RecordSchema& schema, const RecordRow& row, std::string
   }
   SetSize(out, start);
   return saved;
+}
+
+std::string PackBlob(std::string_view half) {
+  std::string packed(kRowSizeBytes, '\0');
+  packed += Zstd::Get().Pack(half.substr(kRowSizeBytes));
+  SetSize(packed, 0);
+  return packed;
+}
+
+std::string UnpackBlob(std::string_view half, uint64_t most) {
+  std::string_view frame;
+  std::string unpacked(kRowSizeBytes, '\0');
+  if (!Content(half, frame) || !Zstd::Get().Unpack(frame, most, &unpacked)) return "";
+  SetSize(unpacked, 0);
+  return unpacked;
 }
 
 uint64_t LargestSize(const RecordSchema& schema, const RecordRow& row) {

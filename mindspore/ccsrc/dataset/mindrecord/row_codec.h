@@ -17,6 +17,10 @@ inline constexpr size_t kRowSizeBytes = 8;
 void EncodeRaw(const RecordSchema& schema, const RecordRow& row, std::string& out);
 // Returns how many bytes fewer packed integers take than plain ones.
 int64_t EncodeBlob(const RecordSchema& schema, const RecordRow& row, std::string& out);
+// A blob half whose content is a frame of Zstandard, and back: an empty text where it is damaged or
+// has more than `most` bytes.
+std::string PackBlob(std::string_view half);
+std::string UnpackBlob(std::string_view half, uint64_t most);
 // More bytes than either half of the row takes, told without making them.
 uint64_t LargestSize(const RecordSchema& schema, const RecordRow& row);
 

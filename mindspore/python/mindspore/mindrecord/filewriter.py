@@ -55,6 +55,7 @@ class FileWriter:
         self._index: list[str] = []
         self._header_size = 16 << 20
         self._page_size = 32 << 20
+        self._packed = False
         self._writer: Any = None
         self._done = False
 
@@ -123,6 +124,23 @@ class FileWriter:
         """Bytes of a page; a row's blobs, and a row's other fields, must fit into one."""
         self._page_size = self._size("set_page_size", "page_size", page_size, _MIN_PAGE, _MAX_PAGE)
 
+    def set_compression(self, name: str | None) -> None:
+        """Compress the bytes and arrays of each row by themselves ("zstd"), or not (None, as by default).
+
+        Rows are read as before, also at random. MindSpore 2.10 refuses such files.
+        """
+        if name not in (None, "zstd"):
+            raise ParamValueError(
+                f"For 'set_compression', name must be 'zstd' or None, but got {name!r}."
+            )
+        if self._writer is not None:
+            raise MRMOpenError(
+                "For 'set_compression', it must be called before the first row is written."
+            )
+        if name is not None:
+            _core.mindrecord.require_zstd()
+        self._packed = name is not None
+
     def _size(self, op: str, name: str, value: int, low: int, high: int) -> int:
         check_int(op, name, value, low, high)
         if value % 4 != 0:
@@ -175,6 +193,7 @@ class FileWriter:
             index,
             self._header_size,
             self._page_size,
+            self._packed,
         )
         return self._writer
 
