@@ -28,11 +28,6 @@ double CostOf(const CoreModel& model, const std::vector<int>& states) {
   return cost;
 }
 
-bool Reads(const Factor& factor, int variable) {
-  return std::find(factor.variables.begin(), factor.variables.end(), variable) !=
-         factor.variables.end();
-}
-
 // The factor with one variable held.
 Factor Hold(const std::vector<int>& sizes, const Factor& factor, int variable, int state) {
   auto place = std::find(factor.variables.begin(), factor.variables.end(), variable);
@@ -201,12 +196,16 @@ class Buckets {
   std::vector<Step> steps_;
 };
 
-// Whether Buckets gets to its end on what is not held, in the same order and without a table: where
-// it does not, its tables would have been made for nothing.
+// Whether Buckets gets to its end on what is not held, in the same order and without a table, and
+// with how much work: where it does not, its tables would have been made for nothing.
 class Rehearsed {
  public:
   Rehearsed(const CoreModel& model, const std::vector<bool>& held)
-      : sizes_(model.states), limit_(model.limit), near_(sizes_.size()), works_(sizes_.size()) {
+      : sizes_(model.states),
+        limit_(model.limit),
+        most_(model.work),
+        near_(sizes_.size()),
+        works_(sizes_.size()) {
     auto free = [&](int v) { return !held[static_cast<size_t>(v)]; };
     for (const Factor& f : model.factors) {
       for (int v : f.variables) {
@@ -223,11 +222,12 @@ class Rehearsed {
   bool Ends() {
     while (!queue_.empty()) {
       auto [work, v] = *queue_.begin();
-      if (work == kTooMany) return false;
+      if (work == kTooMany || (work_ += work) > most_) return false;
       Eliminate(v);
     }
     return true;
   }
+  size_t work() const { return work_; }
 
  private:
   void Enqueue(int v) {
@@ -253,54 +253,65 @@ class Rehearsed {
   }
 
   const std::vector<int>& sizes_;
-  size_t limit_;
+  size_t limit_, most_, work_ = 0;
   std::vector<std::set<int>> near_;
   std::vector<size_t> works_;               // by variable, as in the queue
   std::set<std::pair<size_t, int>> queue_;  // the least first, and of equal ones the first
 };
 
-int Widest(const CoreModel& model, const std::vector<bool>& held) {
+// Holds so many more of those with the most neighbours among what is not held.
+void HoldWidest(const CoreModel& model, size_t count, std::vector<bool>* held) {
+  std::vector<std::vector<int>> readers(model.states.size());
   std::vector<int> uses(model.states.size(), 0);
-  for (const Factor& f : model.factors) {
-    bool free = std::none_of(f.variables.begin(), f.variables.end(),
-                             [&](int v) { return held[static_cast<size_t>(v)]; });
-    for (int v : f.variables) uses[static_cast<size_t>(v)] += free && f.variables.size() > 1;
+  for (size_t i = 0; i < model.factors.size(); ++i) {
+    const std::vector<int>& variables = model.factors[i].variables;
+    bool free = std::none_of(variables.begin(), variables.end(),
+                             [&](int v) { return (*held)[static_cast<size_t>(v)]; });
+    if (!free || variables.size() == 1) continue;
+    for (int v : variables) {
+      readers[static_cast<size_t>(v)].push_back(static_cast<int>(i));
+      ++uses[static_cast<size_t>(v)];
+    }
   }
-  for (size_t v = 0; v < uses.size(); ++v) {
-    if (held[v]) uses[v] = -1;
+  std::vector<bool> gone(model.factors.size(), false);
+  for (; count > 0; --count) {
+    size_t widest = uses.size();
+    for (size_t v = 0; v < uses.size(); ++v) {
+      if (!(*held)[v] && (widest == uses.size() || uses[v] > uses[widest])) widest = v;
+    }
+    if (widest == uses.size()) return;
+    (*held)[widest] = true;
+    for (int number : readers[widest]) {
+      if (gone[static_cast<size_t>(number)]) continue;
+      gone[static_cast<size_t>(number)] = true;
+      for (int v : model.factors[static_cast<size_t>(number)].variables)
+        --uses[static_cast<size_t>(v)];
+    }
   }
-  return static_cast<int>(std::max_element(uses.begin(), uses.end()) - uses.begin());
 }
 
-CoreModel WithHeld(const CoreModel& model, const std::vector<bool>& held,
-                   const std::vector<int>& states) {
+// The model with what `hold` makes of each factor and held variable of it.
+template <class F>
+CoreModel Without(const CoreModel& model, const std::vector<bool>& held, F hold) {
   CoreModel rest = model;
   for (Factor& f : rest.factors) {
-    for (size_t v = 0; v < held.size(); ++v) {
-      if (held[v] && Reads(f, static_cast<int>(v)))
-        f = Hold(model.states, f, static_cast<int>(v), states[v]);
+    std::vector<int> variables = f.variables;
+    for (int v : variables) {
+      if (held[static_cast<size_t>(v)]) f = hold(f, v);
     }
   }
   return rest;
 }
 
 // A bound: held variables may choose anew in each of their tables.
-CoreModel WithFreed(const CoreModel& model, const std::vector<bool>& held) {
-  CoreModel rest = model;
-  for (Factor& f : rest.factors) {
-    for (size_t v = 0; v < held.size(); ++v) {
-      auto variable = static_cast<int>(v);
-      if (!held[v] || !Reads(f, variable)) continue;
-      Factor least = Hold(model.states, f, variable, 0);
-      for (int s = 1; s < model.states[v]; ++s) {
-        Factor other = Hold(model.states, f, variable, s);
-        for (size_t i = 0; i < other.values.size(); ++i)
-          least.values[i] = std::min(least.values[i], other.values[i]);
-      }
-      f = least;
-    }
+Factor Least(const CoreModel& model, const Factor& f, int variable) {
+  Factor least = Hold(model.states, f, variable, 0);
+  for (int s = 1; s < model.states[static_cast<size_t>(variable)]; ++s) {
+    Factor other = Hold(model.states, f, variable, s);
+    for (size_t i = 0; i < other.values.size(); ++i)
+      least.values[i] = std::min(least.values[i], other.values[i]);
   }
-  return rest;
+  return least;
 }
 
 std::optional<CoreSolution> Solve(const CoreModel& model) {
@@ -309,37 +320,49 @@ std::optional<CoreSolution> Solve(const CoreModel& model) {
   return solution;
 }
 
-// The best state of a variable where all others stay.
-int BestState(const CoreModel& model, int variable, std::vector<int> states) {
-  int& mine = states[static_cast<size_t>(variable)];
-  double best = 0;
-  int chosen = -1;
-  for (int s = 0; s < model.states[static_cast<size_t>(variable)]; ++s) {
-    mine = s;
-    double cost = 0;
-    for (const Factor& f : model.factors) {
-      if (Reads(f, variable)) cost += f.values[Index(model.states, f, states)];
+// Improves held variables one by one, all others staying.
+class HeldStates {
+ public:
+  HeldStates(const CoreModel& model, const std::vector<bool>& held)
+      : model_(model), held_(held), readers_(held.size()) {
+    for (size_t i = 0; i < model.factors.size(); ++i) {
+      for (int v : model.factors[i].variables) {
+        if (held[static_cast<size_t>(v)]) readers_[static_cast<size_t>(v)].push_back(i);
+      }
     }
-    if (chosen < 0 || cost < best) best = cost, chosen = s;
   }
-  return chosen;
-}
-
-}  // namespace
-
-CoreSolution SolveCore(const CoreModel& model) {
-  if (model.states.empty()) return {};
-  std::vector<bool> held(model.states.size(), false);
-  if (Rehearsed(model, held).Ends()) {
-    std::optional<CoreSolution> exact = Solve(model);
-    MS_ASSERT(exact.has_value());
-    exact->bound = exact->cost;
-    return *exact;
+  void Improve(std::vector<int>* states) const {
+    for (size_t v = 0; v < held_.size(); ++v) {
+      if (held_[v]) Improve(v, states);
+    }
   }
-  do {
-    held[static_cast<size_t>(Widest(model, held))] = true;
-  } while (!Rehearsed(model, held).Ends());
-  CoreModel freed = WithFreed(model, held);
+
+ private:
+  void Improve(size_t variable, std::vector<int>* states) const {
+    int& mine = (*states)[variable];
+    double best = 0;
+    int chosen = -1;
+    for (int s = 0; s < model_.states[variable]; ++s) {
+      mine = s;
+      double cost = 0;
+      for (size_t i : readers_[variable]) {
+        const Factor& f = model_.factors[i];
+        cost += f.values[Index(model_.states, f, *states)];
+      }
+      if (chosen < 0 || cost < best) best = cost, chosen = s;
+    }
+    mine = chosen;
+  }
+
+  const CoreModel& model_;
+  const std::vector<bool>& held_;
+  std::vector<std::vector<size_t>> readers_;  // by variable: numbers of factors
+};
+
+// A bound, and states to begin with: what is held is alone.
+CoreSolution Relaxed(const CoreModel& model, const std::vector<bool>& held) {
+  CoreModel freed =
+      Without(model, held, [&](const Factor& f, int v) { return Least(model, f, v); });
   for (size_t v = 0; v < held.size(); ++v) {
     if (held[v])
       freed.factors.push_back(
@@ -347,17 +370,46 @@ CoreSolution SolveCore(const CoreModel& model) {
   }
   std::optional<CoreSolution> relaxed = Solve(freed);
   MS_ASSERT(relaxed.has_value());
+  return *relaxed;
+}
+
+}  // namespace
+
+CoreSolution SolveCore(const CoreModel& model) {
+  if (model.states.empty()) return {};
+  std::vector<bool> held(model.states.size(), false);
+  Rehearsed whole(model, held);
+  if (whole.Ends()) {
+    std::optional<CoreSolution> exact = Solve(model);
+    MS_ASSERT(exact.has_value());
+    exact->bound = exact->cost;
+    exact->work = whole.work();
+    return *exact;
+  }
+  size_t work = 0;
+  for (size_t count = 0;;) {  // a few too many in the end, so that there are few rehearsals
+    size_t more = 1 + count / 8;
+    HoldWidest(model, more, &held);
+    count += more;
+    Rehearsed rest(model, held);
+    bool ends = rest.Ends();
+    work = rest.work();
+    if (ends) break;
+  }
   // Held where they are best for the others' choice, and again.
-  std::vector<int> states = relaxed->states;
-  CoreSolution best;
+  CoreSolution best, relaxed = Relaxed(model, held);
+  std::vector<int> states = relaxed.states;
   best.cost = std::numeric_limits<double>::infinity();
+  best.work = work;
+  HeldStates improved(model, held);
   for (int round = 0; round < kRounds; ++round) {
-    for (size_t v = 0; v < held.size(); ++v) {
-      if (held[v]) states[v] = BestState(model, static_cast<int>(v), states);
-    }
-    CoreModel rest = WithHeld(model, held, states);
+    improved.Improve(&states);
+    CoreModel rest = Without(model, held, [&](const Factor& f, int v) {
+      return Hold(model.states, f, v, states[static_cast<size_t>(v)]);
+    });
     std::optional<CoreSolution> next = Solve(rest);
     MS_ASSERT(next.has_value());
+    best.work += work;
     for (size_t v = 0; v < held.size(); ++v) {
       if (!held[v]) states[v] = next->states[v];
     }
@@ -366,7 +418,7 @@ CoreSolution SolveCore(const CoreModel& model) {
     best.cost = cost;
     best.states = states;
   }
-  best.bound = relaxed->cost;
+  best.bound = relaxed.cost;
   return best;
 }
 

@@ -8,6 +8,11 @@
 #include "passes/parallel/core.h"
 
 namespace ms::parallel {
+namespace {
+
+constexpr size_t kWorkOfMaking = 16;  // that of an entry or a variable, in entries looked at
+
+}  // namespace
 
 // ---- tables ---------------------------------------------------------------------------------
 size_t TablePool::KeyHash::operator()(const Key& k) const {
@@ -18,6 +23,7 @@ size_t TablePool::KeyHash::operator()(const Key& k) const {
 
 int TablePool::Add(int rows, int columns, std::vector<float> values) {
   MS_ASSERT(values.size() == static_cast<size_t>(rows) * static_cast<size_t>(columns));
+  work_ += values.size() * kWorkOfMaking;
   tables_.push_back({rows, columns, std::move(values)});
   return static_cast<int>(tables_.size()) - 1;
 }
@@ -74,6 +80,7 @@ int TablePool::Best(int left, int own, int right) {
   return Once({3, left, own, right}, [&] {
     const Table &x = (*this)[left], &o = (*this)[own], &y = (*this)[right];
     auto width = static_cast<size_t>(y.columns);
+    AddWork(x.values.size() * width);
     std::vector<float> values(static_cast<size_t>(x.rows) * width, kNever);
     for (int r = 0; r < x.rows; ++r) {
       float* row = values.data() + static_cast<size_t>(r) * width;
@@ -93,13 +100,15 @@ namespace {
 
 class Eliminator {
  public:
-  Eliminator(const CostModel& model, TablePool* pool, size_t limit)
+  Eliminator(const CostModel& model, TablePool* pool, size_t limit, size_t work)
       : pool_(*pool),
         limit_(limit),
+        work_(work),
         own_(model.own),
         near_(model.own.size()),
         gone_(model.own.size()) {
     for (const Weighted& w : model.pairs) Connect(w.from, w.to, w.table);
+    pool->AddWork(kWorkOfMaking * (own_.size() + model.pairs.size()));
   }
 
   Solution Run() {
@@ -107,6 +116,7 @@ class Eliminator {
     for (int v = 0; v < n; ++v) Enqueue(v);
     Drain();
     CoreSolution core = SolveCore(Core());
+    pool_.AddWork(core.work);
     Solution solution;
     solution.states.assign(own_.size(), 0);
     for (size_t i = 0; i < core_.size(); ++i)
@@ -217,6 +227,7 @@ class Eliminator {
   CoreModel Core() {
     CoreModel core;
     core.limit = limit_;
+    core.work = work_;
     std::vector<int> place(own_.size(), -1);
     for (size_t v = 0; v < own_.size(); ++v) {
       if (gone_[v]) continue;
@@ -237,7 +248,7 @@ class Eliminator {
   }
 
   TablePool& pool_;
-  size_t limit_;
+  size_t limit_, work_;
   std::vector<int> own_;
   std::vector<std::vector<Near>> near_;
   std::vector<bool> gone_;
@@ -260,8 +271,8 @@ double CostOf(const CostModel& model, const TablePool& pool, const std::vector<i
   return cost;
 }
 
-Solution Minimise(const CostModel& model, TablePool* pool, size_t limit) {
-  Solution solution = Eliminator(model, pool, limit).Run();
+Solution Minimise(const CostModel& model, TablePool* pool, size_t limit, size_t work) {
+  Solution solution = Eliminator(model, pool, limit, work).Run();
   solution.cost = CostOf(model, *pool, solution.states);
   return solution;
 }

@@ -31,6 +31,9 @@ class TablePool {
   int Best(int table, int own);  // by row: min over c of table[r, c] + own[c]
   int Best(int left, int own,
            int right);  // [a, b]: min over c of left[a, c] + own[c] + right[c, b]
+  // How many entries have been looked at: the same for the same questions, on any machine.
+  size_t work() const { return work_; }
+  void AddWork(size_t entries) { work_ += entries; }
 
  private:
   struct Key {
@@ -45,6 +48,7 @@ class TablePool {
 
   std::vector<Table> tables_;
   std::unordered_map<Key, int, KeyHash> made_;
+  size_t work_ = 0;
 };
 
 struct Weighted {
@@ -64,9 +68,10 @@ struct Solution {
   double bound = 0;  // nothing is cheaper
 };
 
-// Tables of more entries than the limit are not made: then some variables are held, and the
-// solution improved step by step.
-Solution Minimise(const CostModel& model, TablePool* pool, size_t limit = size_t{1} << 20);
+// Tables of more entries than `limit` are not made, and no more entries looked at than `work`, where
+// variables have many neighbours: then some are held, and the solution improved step by step.
+Solution Minimise(const CostModel& model, TablePool* pool, size_t limit = size_t{1} << 20,
+                  size_t work = size_t{1} << 30);
 
 double CostOf(const CostModel& model, const TablePool& pool, const std::vector<int>& states);
 

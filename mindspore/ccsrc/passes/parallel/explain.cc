@@ -103,6 +103,13 @@ std::string NodeJson(const ExplainedNode& n) {
       }));
 }
 
+// What is known of plans that were not found.
+std::string BoundText(const Explanation& e) {
+  if (e.exact) return "no plan on these axes takes less";
+  return fmt::format("no plan on these axes takes less than {}{}", Time(e.bound),
+                     e.limited ? ", and the search left plans unseen to be done in time" : "");
+}
+
 std::string PartsText(const Explanation& e) {
   std::string text;
   for (const Part& p : e.parts) {
@@ -154,6 +161,7 @@ Explanation Explain(const Module& module, const Plan& plan) {
   result.communication_seconds = plan.seconds - result.compute_seconds;
   result.bound = plan.bound;
   result.exact = plan.bound >= plan.seconds * (1 - 1e-5);
+  result.limited = plan.limited && !result.exact;
   result.memory = plan.memory;
   result.parts = plan.parts;
   result.critical = plan.critical;
@@ -169,8 +177,7 @@ std::string ToText(const Explanation& e) {
       "a step on {} devices: {}, of it {} computing and {} communicating; {}\n"
       "a device keeps {} of Parameters, {} of activations; its largest value is {}\n",
       e.devices, Time(e.seconds), Time(e.compute_seconds), Time(e.communication_seconds),
-      e.exact ? "no plan on these axes takes less"
-              : fmt::format("no plan on these axes takes less than {}", Time(e.bound)),
+      BoundText(e),
       Size(e.memory.parameters), Size(e.memory.activations), Size(e.memory.largest));
   if (e.pipeline) text += ToText(*e.pipeline);
   text += PartsText(e);
@@ -200,11 +207,11 @@ std::string ToJson(const Explanation& e) {
       JsonList(e.longest, StageJson));
   return fmt::format(
       R"({{"devices": {}, "seconds": {}, "compute_seconds": {}, "communication_seconds": {}, )"
-      R"("bound": {}, "exact": {}, "parts": {}, "critical_path": {}, )"
+      R"("bound": {}, "exact": {}, "limited": {}, "parts": {}, "critical_path": {}, )"
       R"("memory": {{"parameters": {}, "activations": {}, "largest": {}}}, )"
       R"("parameters": {}, "nodes": {}, "warnings": {}, "pipeline": {}}})",
       e.devices, e.seconds, e.compute_seconds, e.communication_seconds, e.bound, e.exact,
-      JsonList(e.parts, PartJson), critical, e.memory.parameters, e.memory.activations,
+      e.limited, JsonList(e.parts, PartJson), critical, e.memory.parameters, e.memory.activations,
       e.memory.largest,
       JsonList(e.parameters,
                [](const auto& p) {

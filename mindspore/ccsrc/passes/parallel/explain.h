@@ -46,6 +46,7 @@ struct Explanation {
   int64_t devices = 1;
   double seconds = 0, compute_seconds = 0, communication_seconds = 0, bound = 0;
   bool exact = false;  // nothing takes less than the plan
+  bool limited = false;
   MemoryUse memory;
   std::vector<Part> parts;
   CriticalPath critical;

@@ -26,6 +26,7 @@ class Writer {
     plan_.mesh = options_.mesh;
     plan_.seconds = choices.seconds;
     plan_.bound = choices.bound;
+    plan_.limited = choices.limited;
     for (size_t v = 0; v < problem_.variables.size(); ++v) {
       strategies_.emplace_back();
       problem_.variables[v].kind->Build(options_.mesh, choices.of[v], &strategies_.back());
@@ -344,7 +345,7 @@ Plan MakePlan(const Module& module, const PlanOptions& options) {
   options.mesh.Check();
   Problem problem = MakeProblem(module, options);
   Search search(problem, options);
-  Choices choices = search.Run();
+  Choices choices = FindChoices(problem, options, &search);
   return Writer(module, options, problem, &search).Write(choices);
 }
 

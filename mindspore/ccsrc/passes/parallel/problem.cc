@@ -305,6 +305,17 @@ class Builder {
     problem_.variables.push_back({kind, node});
     return static_cast<int>(problem_.variables.size()) - 1;
   }
+  // One kind for nodes of equal choices, as slices of one size from different places.
+  const Kind* KeepAlike(const KindKey& key, std::unique_ptr<ComputeKind> made) {
+    KindKey rest = key;
+    rest.attrs = nullptr;
+    std::vector<const ComputeKind*>& all = alike_[std::move(rest)];
+    for (const ComputeKind* kind : all) {
+      if (kind->SameChoices(*made)) return kind;
+    }
+    all.push_back(made.get());
+    return Keep(std::move(made));
+  }
   template <class K>
   const Kind* Keep(std::unique_ptr<K> kind) {
     kind->id = static_cast<int>(problem_.kinds.size());
@@ -356,7 +367,7 @@ class Builder {
     if (kind) return kind;
     auto made = std::make_unique<ComputeKind>(node, facts, options_.device);
     if (pins) made->Pin(node, *pins, options_.mesh);
-    return kind = Keep(std::move(made));
+    return kind = KeepAlike(key, std::move(made));
   }
 
   void AddGraph(const Graph& graph) {
@@ -455,6 +466,7 @@ class Builder {
   std::unordered_map<int, int> of_value_;
   std::unordered_map<Type, int, TypeHash> type_numbers_;
   std::unordered_map<KindKey, const Kind*, KindKeyHash, KindKeyEqual> node_kinds_;
+  std::unordered_map<KindKey, std::vector<const ComputeKind*>, KindKeyHash, KindKeyEqual> alike_;
   std::map<std::tuple<int, std::string, double, bool, bool>, const Kind*> value_kinds_;
 };
 

@@ -14,6 +14,7 @@ namespace ms::parallel {
 struct Variable {
   const Kind* kind = nullptr;
   const Node* node = nullptr;  // null: a value
+  float times = 1;             // how many it stands for (parts.h)
 };
 
 // The value goes from where it is made to where it is read, and its gradient back.

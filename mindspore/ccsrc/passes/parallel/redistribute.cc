@@ -147,9 +147,7 @@ struct Redistributor::Tables {
     return place->second = FindWay(*tensor->mesh, way.shape, way.item, way.from, way.to, scope);
   }
 
-  double Seconds(const Type& global, const Layout& from, const Layout& to, bool quick) {
-    FoldedWay way = folder.Fold(global, from, to);
-    if (quick && way.axes.size() > kFew) return -1;
+  double Seconds(const FoldedWay& way) {
     Tensor& tensor = TensorOf(way);
     const Grid* grid = tensor.on_grid.grid;
     if (!grid) return Alone(&tensor, way).seconds;
@@ -194,11 +192,17 @@ const Path& Redistributor::Find(const Type& global, const Layout& from, const La
 }
 
 double Redistributor::Seconds(const Type& global, const Layout& from, const Layout& to) {
-  return from == to ? 0 : tables_->Seconds(global, from, to, false);
+  return from == to ? 0 : tables_->Seconds(tables_->folder.Fold(global, from, to));
 }
 
-double Redistributor::QuickSeconds(const Type& global, const Layout& from, const Layout& to) {
-  return from == to ? 0 : tables_->Seconds(global, from, to, true);
+bool Redistributor::NearSeconds(const Type& global, const Layout& from, const Layout& to,
+                                double* seconds) {
+  *seconds = 0;
+  if (from == to) return true;
+  FoldedWay way = tables_->folder.Fold(global, from, to);
+  bool near = way.axes.size() <= kFew;
+  *seconds = near ? tables_->Seconds(way) : SecondsByAxis(tables_->folder.MeshOf(way), way);
+  return near;
 }
 
 }  // namespace ms::parallel

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "passes/parallel/neighbours.h"
+#include "passes/parallel/parts.h"
 
 namespace ms::parallel {
 namespace {
@@ -16,6 +16,12 @@ constexpr size_t kMany = 6;       // of more axes single ones are changed alone
 constexpr size_t kPlans = 8;      // whose choices are looked at together
 constexpr int kPrices = 14;       // of memory that are tried
 constexpr double kBetter = 1e-6;  // relative
+constexpr int kFarWays = 10000;               // that are looked for near the best plan
+constexpr size_t kEntries = size_t{1} << 20;  // of a table
+// Work, in entries of tables that are looked at: a second has about a thousand million.
+constexpr size_t kWork = size_t{1} << 31;          // for one goal
+constexpr size_t kWorkAtOnce = size_t{1} << 30;    // for variables with many neighbours, ...
+constexpr size_t kWorkAmongMany = size_t{1} << 26;  // ... where this is done many times
 // Seconds that stand for an axis along which all devices compute the same, and for one that cuts
 // something else than the batch, where seconds are not asked for.
 constexpr double kIdle = 1e-3;
@@ -30,9 +36,17 @@ Search::Search(const Problem& problem, const PlanOptions& options)
   }
 }
 
+bool Search::Follows() const {
+  return options_.mode == Mode::kSemiAuto || options_.mode == Mode::kPropagation ||
+         options_.mode == Mode::kDataParallel;
+}
+
+bool Search::together() const {
+  return axes_.size() <= static_cast<size_t>(options_.together) && options_.mode != Mode::kRecursive;
+}
+
 Choices Search::Run() {
-  bool follow = options_.mode == Mode::kSemiAuto || options_.mode == Mode::kPropagation ||
-                options_.mode == Mode::kDataParallel;
+  bool follow = Follows();
   Choices best = Solve({0, follow});
   bool fits =
       options_.memory_limit <= 0 || best.bytes <= static_cast<double>(options_.memory_limit);
@@ -82,9 +96,9 @@ Choices Search::Fitting() {
 
 Choices Search::Solve(const Goal& goal) {
   own_.clear();
-  bool together =
-      axes_.size() <= static_cast<size_t>(options_.together) && options_.mode != Mode::kRecursive;
-  return together ? Together(goal) : AxisByAxis(goal);
+  tables_.LookForFarWays(together() ? StateTables::kAllWays : 0);
+  most_ = pool_.work() + (goal.price > 0 ? kWork / 8 : kWork);  // prices are many
+  return together() ? Together(goal) : AxisByAxis(goal);
 }
 
 // An axis on which a node does not compute parts of the batch, for goals without seconds.
@@ -102,7 +116,7 @@ float Search::Deviation(const Kind& kind, const States& states, int state) const
 }
 
 int Search::Own(const Variable& variable, const States& states, const Goal& goal) {
-  auto [place, fresh] = own_.try_emplace(states.id, 0);
+  auto [place, fresh] = own_.try_emplace({states.id, variable.times}, 0);
   if (!fresh) return place->second;
   std::vector<float> values;
   for (int i = 0; i < states.size(); ++i) {
@@ -111,6 +125,7 @@ int Search::Own(const Variable& variable, const States& states, const Goal& goal
       values.push_back(Deviation(*variable.kind, states, i));
     else
       values.push_back(states.seconds[s] + static_cast<float>(goal.price) * states.bytes[s]);
+    values.back() *= variable.times;
   }
   return place->second = pool_.Add(states.size(), 1, std::move(values));
 }
@@ -134,7 +149,8 @@ Solution Search::SolveOver(const Goal& goal, const std::vector<const States*>& s
                  &to = *states[static_cast<size_t>(link.to)];
     model.pairs.push_back({link.from, link.to, tables_.Table(link, from, to, &pool_)});
   }
-  Solution solution = Minimise(model, &pool_);
+  Solution solution =
+      Minimise(model, &pool_, kEntries, together() ? kWorkAtOnce : kWorkAmongMany);
   if (options_.shown) options_.shown(model, pool_, solution.cost);
   for (size_t v = 0; v < states.size(); ++v)
     (*choices)[v] = states[v]->choices[static_cast<size_t>(solution.states[v])];
@@ -153,7 +169,8 @@ Choices Search::Together(const Goal& goal) {
   std::vector<Choice> choices = Start();
   Solution solution = SolveAlong(goal, axes, &choices);
   Choices result = Measured(std::move(choices));
-  result.bound = goal.follow ? Least() : solution.bound;
+  result.limited = solution.bound < solution.cost * (1 - kBetter);
+  if (!goal.follow) result.bound = std::max(result.bound, solution.bound);
   return result;
 }
 
@@ -163,6 +180,7 @@ void Search::Improve(const Goal& goal, const std::vector<uint32_t>& masks, int r
   size_t unchanged = 0;
   for (int round = 0; round < rounds; ++round) {
     for (uint32_t mask : masks) {
+      if (round > 0 && Spent()) return;
       std::vector<Choice> next = found->choices;
       double cost = SolveAlong(goal, mask, &next).cost;
       bool first = found->cost == 0;  // it may be worse where the solution is not exact
@@ -218,6 +236,7 @@ void Search::AddPlans(const Goal& goal, std::vector<Found>* found) {
   for (int axis : axes_) slowest_first.push_back(1u << axis);
   quickest_first.assign(slowest_first.rbegin(), slowest_first.rend());
   auto add = [&](std::vector<Choice> start, const std::vector<uint32_t>& order) {
+    if (!found->empty() && Spent()) return;
     found->push_back({std::move(start), 0});
     Improve(goal, order, kRounds, &found->back());
   };
@@ -227,12 +246,14 @@ void Search::AddPlans(const Goal& goal, std::vector<Found>* found) {
   if (!known_.empty()) return;
   add(Start(), slowest_first);
   std::vector<Choice> batch = Start();
+  if (Spent()) return;
   own_.clear();
   for (uint32_t axis : quickest_first) SolveAlong({0, true}, axis, &batch);
   own_.clear();
   add(std::move(batch), quickest_first);
   bool many = axes_.size() > static_cast<size_t>(options_.together);
   for (const auto& tied : many ? Ties() : std::vector<std::vector<uint32_t>>{}) {
+    if (Spent()) return;
     std::vector<Choice> choices = Start();
     uint32_t all = 0;
     for (uint32_t mask : tied) all |= mask;
@@ -244,6 +265,7 @@ void Search::AddPlans(const Goal& goal, std::vector<Found>* found) {
 // The best of all that some plans choose, and that is a few steps from the best of them.
 void Search::Polish(const Goal& goal, std::vector<Found> found, Found* best) {
   found.resize(std::min(found.size(), kPlans));
+  tables_.LookForFarWays(kFarWays);
   bool pairs = false;
   for (int round = 0; round < kPolishings; ++round) {
     std::vector<const States*> states;
@@ -255,10 +277,10 @@ void Search::Polish(const Goal& goal, std::vector<Found> found, Found* best) {
     }
     Found next{best->choices, 0};
     SolveOver(goal, states, &next.choices);
-    Choices measured = Measured(next.choices);  // far ways were taken for longer than they are
-    next.cost = measured.seconds + goal.price * measured.bytes;
+    next.cost = CostOf(goal, next.choices);
     bool better = next.cost < best->cost * (1 - kBetter);
     if (better) *best = std::move(next);
+    if (Spent()) return;
     if (!better && (pairs || axes_.size() > kMany)) return;
     pairs |= !better;
   }
@@ -267,6 +289,9 @@ void Search::Polish(const Goal& goal, std::vector<Found> found, Found* best) {
 Choices Search::AxisByAxis(const Goal& goal) {
   std::vector<Found> found;
   AddPlans(goal, &found);
+  if (!goal.follow) {
+    for (Found& plan : found) plan.cost = CostOf(goal, plan.choices);
+  }
   std::stable_sort(found.begin(), found.end(),
                    [](const Found& a, const Found& b) { return a.cost < b.cost; });
   Found best = found[0];
@@ -275,7 +300,7 @@ Choices Search::AxisByAxis(const Goal& goal) {
     known_.push_back(best.choices);
   }
   Choices result = Measured(std::move(best.choices));
-  result.bound = Least();
+  result.limited = Spent();
   return result;
 }
 
@@ -283,8 +308,15 @@ Choices Search::AxisByAxis(const Goal& goal) {
 // sent.
 double Search::Least() const {
   double seconds = 0;
-  for (const Variable& v : problem_.variables) seconds += v.kind->Least(options_.mesh);
+  for (const Variable& v : problem_.variables)
+    seconds += static_cast<double>(v.times) * v.kind->Least(options_.mesh);
   return seconds;
+}
+
+// What a goal has of it; ways between far layouts were only about known where it was chosen.
+double Search::CostOf(const Goal& goal, const std::vector<Choice>& choices) {
+  Choices measured = Measured(choices);
+  return measured.seconds + goal.price * measured.bytes;
 }
 
 Choices Search::Measured(std::vector<Choice> choices) {
@@ -292,14 +324,35 @@ Choices Search::Measured(std::vector<Choice> choices) {
   std::vector<const States*> states;
   for (size_t v = 0; v < choices.size(); ++v) {
     states.push_back(&tables_.Of(*problem_.variables[v].kind, choices[v], 0));
-    result.seconds += states.back()->seconds[0];
-    result.bytes += states.back()->bytes[0];
+    auto times = static_cast<double>(problem_.variables[v].times);
+    result.seconds += times * states.back()->seconds[0];
+    result.bytes += times * states.back()->bytes[0];
   }
   for (const Link& link : problem_.links)
     result.seconds += tables_.Seconds(link, *states[static_cast<size_t>(link.from)], 0,
                                       *states[static_cast<size_t>(link.to)], 0);
   result.of = std::move(choices);
+  result.bound = std::min(result.seconds, Least());
   return result;
+}
+
+Choices FindChoices(const Problem& problem, const PlanOptions& options, Search* search) {
+  std::optional<EqualParts> parts = FindEqualParts(problem);
+  if (!parts) return search->Run();
+  Search for_one(parts->one, options);
+  Choices one = for_one.Run();
+  std::vector<Choice> all;
+  for (int variable : parts->of) all.push_back(one.of[static_cast<size_t>(variable)]);
+  Choices found = search->Measured(std::move(all));
+  found.limited = true;
+  // Parts may differ, which is little work to try where they are few.
+  bool exact = search->together() && !one.limited && options.memory_limit <= 0;
+  if (!exact || options.mode != Mode::kSearch) return found;
+  Choices whole = search->Run();
+  whole.bound = std::min(found.seconds, whole.bound);
+  if (whole.seconds <= found.seconds) return whole;
+  found.bound = whole.bound;
+  return found;
 }
 
 }  // namespace ms::parallel

@@ -2,8 +2,12 @@
 // axes are chosen all together, which is exact. Of many, several plans are made: one axis after the
 // other, each seeing what the others have chosen, from several starts until nothing changes; and
 // with axes tied to few, which are chosen together. Then for every variable at once the best is
-// found among what these plans choose for it and what is a few steps from the best of them.
+// found among what these plans choose for it and what is a few steps from the best of them. Work is
+// counted, not time, so that all processes end at the same plan: once all that is allowed is done,
+// the best plan so far stands.
 #pragma once
+
+#include <map>
 
 #include "passes/parallel/states.h"
 
@@ -14,12 +18,21 @@ struct Choices {
   double seconds = 0;
   double bytes = 0;  // that last on a device
   double bound = 0;  // of seconds
+  bool limited = false;  // work that was not allowed might have found a better one
 };
+
+class Search;
+// Equal parts of the program are planned as one, if that is too much work for all of it. `search`,
+// of the problem, has afterwards the tables for what was chosen.
+Choices FindChoices(const Problem& problem, const PlanOptions& options, Search* search);
 
 class Search {
  public:
   Search(const Problem& problem, const PlanOptions& options);
   Choices Run();
+  // Some choices, with what they take; the bound that needs no search.
+  Choices Measured(std::vector<Choice> choices);
+  bool together() const;  // all axes at once
   StateTables& tables() { return tables_; }
 
  private:
@@ -48,17 +61,20 @@ class Search {
                       const std::vector<uint32_t>& tied = {});
   int Own(const Variable& variable, const States& states, const Goal& goal);
   float Deviation(const Kind& kind, const States& states, int state) const;
-  Choices Measured(std::vector<Choice> choices);
+  double CostOf(const Goal& goal, const std::vector<Choice>& choices);
   double Least() const;
   Choices Fitting();
+  bool Follows() const;
+  bool Spent() const { return pool_.work() > most_; }
 
   const Problem& problem_;
   const PlanOptions& options_;
   StateTables tables_;
   TablePool pool_;
-  std::unordered_map<int, int> own_;        // vectors by states, for the goal in use
-  std::vector<int> axes_;                   // of more than one device
-  std::vector<std::vector<Choice>> known_;  // plans that other goals had
+  std::map<std::pair<int, float>, int> own_;  // vectors by states and times, for the goal in use
+  std::vector<int> axes_;                     // of more than one device
+  std::vector<std::vector<Choice>> known_;    // plans that other goals had
+  size_t most_ = 0;                           // work, that of earlier goals included
 };
 
 }  // namespace ms::parallel

@@ -1,12 +1,11 @@
 #include "passes/parallel/states.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 namespace ms::parallel {
 namespace {
-
-constexpr float kNotAsked = -1, kFar = -2;
 
 bool MayBecome(const Layout& from, const Layout& to, const Mesh& mesh) {
   for (int axis = 0; axis < mesh.count(); ++axis) {
@@ -36,7 +35,7 @@ size_t StateTables::KeyHash::operator()(const TableKey& k) const {
 void WayTable::Widen() {
   int wider = std::max(16, 2 * width_);
   while (wider < std::min(count_, kSquare)) wider *= 2;
-  std::vector<float> seconds(static_cast<size_t>(wider) * static_cast<size_t>(wider), -1);
+  std::vector<float> seconds(static_cast<size_t>(wider) * static_cast<size_t>(wider), kNotAsked);
   for (int row = 0; row < width_; ++row)
     std::copy_n(seconds_.begin() + static_cast<std::ptrdiff_t>(row) * width_, width_,
                 seconds.begin() + static_cast<std::ptrdiff_t>(row) * wider);
@@ -131,10 +130,8 @@ const States& StateTables::Among(const Kind& kind, const Choice& base,
   if (states) return *states;
   states = std::make_unique<States>();
   states->id = made_++;
-  for (const Choice& c : choices) {
-    if (Add(kind, c, states.get()) && c == base) states->base = states->size() - 1;
-  }
-  MS_ASSERT(states->base >= 0);
+  for (const Choice& c : choices) Add(kind, c, states.get());
+  MS_ASSERT(states->size() > 0);
   return *states;
 }
 
@@ -151,27 +148,20 @@ float StateTables::Way(int type, int from, int to) {
   return known;
 }
 
-float StateTables::NearWay(int type, int from, int to) {
+float StateTables::AboutWay(int type, int from, int to) {
   if (from == to) return 0;
+  if (far_ways_ == kAllWays) return Way(type, from, to);
   float& known = ways_[static_cast<size_t>(type)].at(from, to);
-  if (known != kNotAsked) return known;
-  const Layout &a = layouts_[from], &b = layouts_[to];
-  if (!MayBecome(a, b, mesh_)) return known = kNever;
-  double near = redistributor_.QuickSeconds(problem_.types[static_cast<size_t>(type)], a, b);
-  return known = near < 0 ? kFar : static_cast<float>(near);
-}
-
-// No less than the way takes; never where no base is near, unless it is the way between the bases.
-float StateTables::RoughWay(int type, int from, int from_base, int to, int to_base) {
-  if (from == from_base && to == to_base) return Way(type, from, to);
-  float way = NearWay(type, from, to);
-  if (way >= 0) return way;
-  way = kNever;
-  for (int over : {from_base, to_base}) {
-    float there = NearWay(type, from, over), on = NearWay(type, over, to);
-    if (there >= 0 && on >= 0) way = std::min(way, there + on);
+  if (known == WayTable::kNotAsked) {
+    const Layout &a = layouts_[from], &b = layouts_[to];
+    if (!MayBecome(a, b, mesh_)) return known = kNever;
+    double about = 0;
+    bool near = redistributor_.NearSeconds(problem_.types[static_cast<size_t>(type)], a, b, &about);
+    known = static_cast<float>(near ? about : -about);
   }
-  return way;
+  if (known >= 0 || far_ways_ == 0) return std::abs(known);
+  --far_ways_;
+  return Way(type, from, to);
 }
 
 double StateTables::Seconds(const Link& link, const States& from, int i, const States& to, int j) {
@@ -182,32 +172,20 @@ double StateTables::Seconds(const Link& link, const States& from, int i, const S
   return link.times * (link.back ? there + Way(link.type, b.gradient, a.gradient) : there);
 }
 
-float StateTables::RoughSeconds(const Link& link, const States& from, int i, const States& to,
-                                int j) {
-  const auto& ends = from.outputs[static_cast<size_t>(link.from_end)];
-  const auto& starts = to.inputs[static_cast<size_t>(link.to_end)];
-  const States::Numbers &a = ends[static_cast<size_t>(i)], &b = starts[static_cast<size_t>(j)];
-  const States::Numbers &a0 = ends[static_cast<size_t>(std::max(0, from.base))],
-                        &b0 = starts[static_cast<size_t>(std::max(0, to.base))];
-  float there = RoughWay(link.type, a.layout, a0.layout, b.layout, b0.layout);
-  if (!link.back || there >= kNever) return link.times * there;
-  return link.times *
-         (there + RoughWay(link.type, b.gradient, b0.gradient, a.gradient, a0.gradient));
-}
-
 int StateTables::Table(const Link& link, const States& from, const States& to, TablePool* pool) {
   if (pool != pool_) tables_.clear(), pool_ = pool;
   TableKey key{link.type, from.id, link.from_end, to.id, link.to_end, link.back, link.times};
   auto [place, fresh] = tables_.try_emplace(key, 0);
   if (!fresh) return place->second;
-  bool rough = from.base >= 0 || to.base >= 0;
+  const auto& ends = from.outputs[static_cast<size_t>(link.from_end)];
+  const auto& starts = to.inputs[static_cast<size_t>(link.to_end)];
   std::vector<float> table;
   table.reserve(static_cast<size_t>(from.size()) * static_cast<size_t>(to.size()));
-  for (int i = 0; i < from.size(); ++i) {
-    for (int j = 0; j < to.size(); ++j) {
-      float seconds = rough ? RoughSeconds(link, from, i, to, j)
-                            : static_cast<float>(Seconds(link, from, i, to, j));
-      table.push_back(std::min(kNever, seconds));
+  for (const States::Numbers& a : ends) {
+    for (const States::Numbers& b : starts) {
+      float seconds = AboutWay(link.type, a.layout, b.layout);
+      if (link.back && seconds < kNever) seconds += AboutWay(link.type, b.gradient, a.gradient);
+      table.push_back(std::min(kNever, link.times * seconds));
     }
   }
   return place->second = pool->Add(from.size(), to.size(), std::move(table));

@@ -12,7 +12,6 @@ namespace ms::parallel {
 
 struct States {
   int id = 0;
-  int base = -1;  // the state around which the others are, where there is one
   std::vector<Choice> choices;
   std::vector<float> seconds;
   std::vector<float> bytes;
@@ -26,9 +25,9 @@ struct States {
   int size() const { return static_cast<int>(choices.size()); }
 };
 
-// Seconds between layouts of one type, by their numbers: -1 where nobody has asked yet, -2 where it
-// is not quickly found. The layouts
-// that the type is met in are few of all there are: the first get places in a square.
+// Seconds between layouts of one type, by their numbers: negative where the way was not looked for,
+// which then takes about so long, and without an end where nobody has asked yet. The layouts that
+// the type is met in are few of all there are: the first get places in a square.
 class WayTable {
  public:
   float& at(int from, int to) {
@@ -38,6 +37,8 @@ class WayTable {
     return seconds_[static_cast<size_t>(row) * static_cast<size_t>(width_) +
                     static_cast<size_t>(column)];
   }
+
+  static constexpr float kNotAsked = -std::numeric_limits<float>::infinity();
 
  private:
   static constexpr int kSquare = 1024;  // 4 MB
@@ -49,7 +50,7 @@ class WayTable {
   void Widen();
   float& Rest(int row, int column) {
     auto key = static_cast<uint64_t>(row) << 32 | static_cast<uint32_t>(column);
-    return rest_.try_emplace(key, -1.0f).first->second;
+    return rest_.try_emplace(key, kNotAsked).first->second;
   }
 
   std::vector<int> places_;  // by number of the layout
@@ -69,10 +70,13 @@ class StateTables {
   // The axes of each mask of `tied` go the same way, where the kind can do that along all of them.
   const States& Of(const Kind& kind, const Choice& base, uint32_t axes,
                    const std::vector<uint32_t>& tied);
-  // Some choices of the kind, those that go together: the base does, which the others are around.
+  // Some choices of the kind, those that go together: the base does.
   const States& Among(const Kind& kind, const Choice& base, std::vector<Choice> choices);
-  // Seconds of a link between each two states, as a table of the pool.
-  // Where many axes go different ways it may be that of a detour over the base of one of them.
+  // So many ways are still looked for where many axes go different ways, which is much work.
+  static constexpr int kAllWays = std::numeric_limits<int>::max();
+  void LookForFarWays(int count) { far_ways_ = count; }
+  // Seconds of a link between each two states, as a table of the pool: about so many where no more
+  // far ways are looked for.
   int Table(const Link& link, const States& from, const States& to, TablePool* pool);
   double Seconds(const Link& link, const States& from, int i, const States& to, int j);
   Redistributor& redistributor() { return redistributor_; }
@@ -101,9 +105,7 @@ class StateTables {
   std::vector<Choice> ChoicesOf(const Kind& kind, const Choice& first, uint32_t axes,
                                 const std::vector<uint32_t>& tied) const;
   float Way(int type, int from, int to);
-  float NearWay(int type, int from, int to);
-  float RoughWay(int type, int from, int from_base, int to, int to_base);
-  float RoughSeconds(const Link& link, const States& from, int i, const States& to, int j);
+  float AboutWay(int type, int from, int to);
 
   const Problem& problem_;
   Mesh mesh_;
@@ -114,6 +116,7 @@ class StateTables {
   int made_ = 0;
   std::vector<WayTable> ways_;  // by type
   const TablePool* pool_ = nullptr;
+  int far_ways_ = 0;
 };
 
 }  // namespace ms::parallel

@@ -103,6 +103,18 @@ bool ComputeKind::MayCut(const ShardFactor& factor) const {
   return !extreme || !facts_.trained;
 }
 
+bool ComputeKind::SameChoices(const ComputeKind& other) const {
+  if (rule_.has_value() != other.rule_.has_value() || options_ != other.options_) return false;
+  if (!rule_) return true;
+  const ShardRule &a = *rule_, &b = *other.rule_;
+  auto same = [](const ShardFactor& x, const ShardFactor& y) {
+    return x.name == y.name && x.size == y.size && x.mark == y.mark && x.by == y.by &&
+           x.leads == y.leads;
+  };
+  return a.operands == b.operands && a.results == b.results && a.seeded == b.seeded &&
+         std::equal(a.factors.begin(), a.factors.end(), b.factors.begin(), b.factors.end(), same);
+}
+
 bool ComputeKind::CutsBatch(int factor) const {
   for (const ShardOperand& result : rule_->results) {
     if (!result.empty()) return DimOf(result, factor) == 0;

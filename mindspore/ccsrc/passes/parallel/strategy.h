@@ -56,6 +56,7 @@ class Kind {
     return options_;
   }
   bool cuts() const { return options_.size() > 1; }  // it need not be alike everywhere
+  virtual bool shared() const { return false; }      // by readers of a value
   // Seconds that no choice can do without.
   virtual double Least(const Mesh& mesh) const {
     static_cast<void>(mesh);
@@ -90,6 +91,9 @@ class ComputeKind : public Kind {
   }
   // Leaves what the pins want. ValueError, with the line, where the rule cannot have them.
   void Pin(const Node& node, const NodePins& pins, const Mesh& mesh);
+  // Whether all choices mean the same for another node of the op, with the same types, facts and
+  // pins.
+  bool SameChoices(const ComputeKind& other) const;
   // Whether the factor is the first dimension of the first result.
   bool CutsBatch(int factor) const;
   bool data() const { return facts_.data; }
@@ -129,6 +133,7 @@ class ValueKind : public Kind {
   ValueKind(const Type& type, const Facts& facts);
   bool Build(const Mesh& mesh, const Choice& choice, Strategy* strategy) const override;
   const Choice* fixed() const override { return facts_.pin ? &fixed_ : nullptr; }
+  bool shared() const override { return facts_.shared; }
 
  private:
   Type type_;

@@ -83,13 +83,18 @@ class Ways {
   }
 
   void Leave(int from) {
-    State state = states_[static_cast<size_t>(from)];
-    ForMoves(mesh_, shape_, state.layout, scope_, [&](Move& move) {
+    const State& at = states_[static_cast<size_t>(from)];  // which grow meanwhile
+    Layout layout = at.layout;
+    double seconds = at.seconds;
+    int64_t before = at.bytes, peak = at.peak;
+    ForMoves(mesh_, shape_, layout, scope_, [&](Move& move) {
+      auto known = number_.find(move.after);
+      if (known != number_.end() && states_[static_cast<size_t>(known->second)].settled) return;
       bool gathers = move.kind == Move::kAllGather;
-      int64_t bytes = gathers ? Bytes(move.after) : state.bytes;
+      int64_t bytes = gathers ? Bytes(move.after) : before;
       move.seconds = CollectiveSeconds(mesh_, move.kind, move.axes, bytes);
       move.bytes = SentBytes(mesh_, move, bytes);
-      Reach(move.after, state.seconds + move.seconds, state.peak, from, move);
+      Reach(move.after, seconds + move.seconds, peak, from, move);
     });
   }
 
@@ -110,6 +115,40 @@ Path FindWay(const Mesh& mesh, const Shape& shape, size_t item, const Layout& fr
   int state = ways.Settle(to);
   MS_ASSERT(state >= 0);
   return ways.PathTo(state);
+}
+
+double SecondsByAxis(const Mesh& mesh, const FoldedWay& way) {
+  std::vector<int> scattered, turned, gathered;  // axes, by what they do
+  auto bytes = static_cast<double>(way.from.LocalElements(way.shape, mesh) *
+                                   static_cast<int64_t>(way.item));
+  for (int axis = 0; axis < mesh.count(); ++axis) {
+    int from = way.from.dim_of(axis), to = way.to.dim_of(axis);
+    bool partial = way.from.partial(axis) != way.to.partial(axis);
+    if (partial) scattered.push_back(axis);
+    if (from >= 0 && to >= 0 && from != to) turned.push_back(axis);
+    if (to < 0 && (from >= 0 || partial)) gathered.push_back(axis);
+    if (way.from.replicated(axis) && to >= 0) bytes /= static_cast<double>(mesh.size(axis));
+  }
+  auto quick = [&](int a, int b) {
+    return mesh.axes[static_cast<size_t>(a)].beta < mesh.axes[static_cast<size_t>(b)].beta;
+  };
+  // Sums over slow links have the smallest pieces, and so have gathers.
+  std::stable_sort(scattered.begin(), scattered.end(), quick);
+  std::stable_sort(gathered.rbegin(), gathered.rend(), quick);
+  double seconds = 0;
+  auto move = [&](Move::Kind kind, int axis) {
+    seconds += CollectiveSeconds(mesh, kind, {axis}, static_cast<int64_t>(bytes));
+  };
+  for (int axis : scattered) {
+    move(Move::kReduceScatter, axis);
+    bytes /= static_cast<double>(mesh.size(axis));
+  }
+  for (int axis : turned) move(Move::kAllToAll, axis);
+  for (int axis : gathered) {
+    bytes *= static_cast<double>(mesh.size(axis));
+    move(Move::kAllGather, axis);
+  }
+  return seconds;
 }
 
 }  // namespace ms::parallel

@@ -8,6 +8,7 @@
 #include <queue>
 #include <unordered_map>
 
+#include "passes/parallel/fold.h"
 #include "passes/parallel/moves.h"
 
 namespace ms::parallel {
@@ -71,5 +72,8 @@ class GridWays {
 // The same where there are many axes: one question, of a tensor whose elements have `item` bytes.
 Path FindWay(const Mesh& mesh, const Shape& shape, size_t item, const Layout& from,
              const Layout& to, const MoveScope& scope);
+
+// About what a way takes that is not looked for: one move for each axis, in a good order.
+double SecondsByAxis(const Mesh& mesh, const FoldedWay& way);
 
 }  // namespace ms::parallel
