@@ -13,12 +13,35 @@ void Add(CalleeList* list, const Callee& callee) {
   if (std::find(list->begin(), list->end(), callee) == list->end()) list->push_back(callee);
 }
 
+size_t TangentsOf(const Types& types) {
+  return static_cast<size_t>(
+      std::count_if(types.begin(), types.end(), [](const Type& t) { return t.has_tangent(); }));
+}
+
 }  // namespace
+
+OwnGradient OwnGradientOf(const Node& node) {
+  if (node.op != Control().custom_grad) return {};
+  OwnGradient own{PartialGraph(node.inputs[0].node), PartialGraph(node.inputs[1].node)};
+  if (!own.function || !own.backward) return {};
+  Types given, made;
+  for (const Node* p : own.function->parameters()) given.push_back(p->outputs[0]);
+  for (const Var& v : own.function->outputs()) made.push_back(v.type());
+  bool fits =
+      own.backward->parameters().size() == given.size() + made.size() + TangentsOf(made) &&
+      own.backward->outputs().size() == TangentsOf(given);
+  return fits ? own : OwnGradient{};
+}
 
 Callees::Callees(const Module& module) {
   for (const auto& graph : module.graphs()) Visit(*graph);
   std::vector<const Graph*> roots(differentiated_.begin(), differentiated_.end());
-  for (const Graph* graph : roots) Spread(graph);
+  for (const Graph* graph : roots) Spread(graph, &differentiated_);
+  for (const auto& graph : module.graphs()) {
+    for (const Node* node : graph->nodes()) {
+      if (const Graph* backward = OwnGradientOf(*node).backward) FindAgain(*backward);
+    }
+  }
   if (module.main()) Count(module.main());
 }
 
@@ -81,6 +104,8 @@ void Callees::CountCalls(const Graph* graph, double here) {
   }
   for (const Node* node : graph->nodes()) {
     if (node->op != Control().call) continue;
+    const Graph* backward = OwnGradientOf(*node->inputs[0].node).backward;
+    if (backward && Differentiated(graph)) times_[backward] += inside;
     const CalleeList& list = Of(node->inputs[0]);
     for (const Callee& c : list) {
       bool circle = order_.at(c.graph) <= order_.at(graph);
@@ -123,6 +148,8 @@ CalleeList Callees::Find(const Var& function) {
       if (c.role != Callee::kDirect) return {};
       Add(&list, {c.graph, Callee::kForward});
     }
+  } else if (OwnGradientOf(*node).function) {
+    list = Of(node->inputs[0]);
   } else if (node->op == Control().call) {
     for (const Callee& c : CalleeList(Of(node->inputs[0]))) {
       if (c.role == Callee::kBackward) return {};
@@ -148,7 +175,8 @@ void Callees::Visit(const Graph& graph) {
   for (const Node* node : graph.nodes()) {
     for (size_t i = 0; i < node->inputs.size(); ++i) {
       bool followed = (node->op == Control().call && i == 0) ||
-                      (node->op == Control().select && i > 0) || node->op == Control().vjp;
+                      (node->op == Control().select && i > 0) || node->op == Control().vjp ||
+                      OwnGradientOf(*node).function;
       if (!followed) escape(node->inputs[i]);
     }
     if (node->op == Control().vjp) {
@@ -158,9 +186,26 @@ void Callees::Visit(const Graph& graph) {
   for (const Var& v : graph.outputs()) escape(v);
 }
 
-void Callees::Spread(const Graph* from) {
+// What a graph calls is differentiated with it, but for what has a gradient of its own.
+void Callees::Spread(const Graph* from, std::unordered_set<const Graph*>* to) const {
+  std::unordered_set<const Graph*> own;
+  for (const Node* node : from->nodes()) {
+    OwnGradient gradient = OwnGradientOf(*node);
+    own.insert({gradient.function, gradient.backward});
+  }
   for (const Graph* other : ReferencedGraphs(*from)) {
-    if (differentiated_.insert(other).second) Spread(other);
+    if (!own.contains(other) && to->insert(other).second) Spread(other, to);
+  }
+}
+
+void Callees::FindAgain(const Graph& backward) {
+  for (const Node* node : backward.nodes()) {
+    if (node->op != Control().vjp) continue;
+    for (const Callee& c : Of(node->inputs[0])) {
+      if (!again_.insert(c.graph).second) continue;
+      ++again_count_;
+      Spread(c.graph, &again_);
+    }
   }
 }
 

@@ -18,6 +18,15 @@ struct Callee {
 };
 using CalleeList = std::vector<Callee>;
 
+// Of a CustomGrad of graphs that are known: the function, which is not differentiated, and what is
+// called instead of its gradient, with what goes into the function, what comes out, and the tangents
+// of that.
+struct OwnGradient {
+  const Graph* function = nullptr;  // null: another node
+  const Graph* backward = nullptr;
+};
+OwnGradient OwnGradientOf(const Node& node);
+
 class Callees {
  public:
   explicit Callees(const Module& module);
@@ -27,20 +36,26 @@ class Callees {
   bool Escapes(const Graph* graph) const { return escaped_.contains(graph); }
   // Gradients go through it.
   bool Differentiated(const Graph* graph) const { return differentiated_.contains(graph); }
+  // It computes a function again, in the gradient that this has of its own. Blocks that are computed
+  // again are there one at a time: of how many.
+  bool Again(const Graph* graph) const { return again_.contains(graph); }
+  int again_count() const { return again_count_; }
   // How often it runs in a step: once for each call of it. Of what decides at run time, a guess.
   double Times(const Graph* graph) const;
 
  private:
   CalleeList Find(const Var& function);
   void Visit(const Graph& graph);
-  void Spread(const Graph* from);
+  void Spread(const Graph* from, std::unordered_set<const Graph*>* to) const;
+  void FindAgain(const Graph& backward);
   void Count(const Graph* main);
   void CountCalls(const Graph* graph, double here);
   std::vector<const Graph*> CallersFirst(const Graph* main);
   std::vector<const Graph*> Below(const Graph* graph);
 
   std::unordered_map<Var, CalleeList, VarHash> known_;
-  std::unordered_set<const Graph*> escaped_, differentiated_;
+  std::unordered_set<const Graph*> escaped_, differentiated_, again_;
+  int again_count_ = 0;
   std::unordered_map<const Graph*, double> times_;
   std::unordered_map<const Graph*, int> order_;  // of those that main reaches: callers first
 };

@@ -5,6 +5,7 @@
 #include "ir/shard_rule.h"
 #include "ir/users_span.h"
 #include "passes/parallel/explain_text.h"
+#include "passes/parallel/hints.h"
 
 namespace ms::parallel {
 namespace {
@@ -41,7 +42,7 @@ ExplainedNode ExplainNode(const Node& node, const Plan& plan, Redistributor* red
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     result.inputs.push_back(chosen.inputs[i].ToString(plan.mesh));
     const Type& type = node.inputs[i].type();
-    if (!type.is_tensor()) continue;
+    if (!type.is_tensor() || (i > 0 && Hints::Waits(node))) continue;
     const Path& path = redistributor->Find(type, plan.LayoutOf(node.inputs[i]), chosen.inputs[i]);
     for (const Move& move : path.moves) {
       if (move.kind == Move::kSlice) continue;

@@ -80,6 +80,13 @@ bool Hints::IsHint(const Node& node) {
   return node.kind == NodeKind::kApply && node.op == &hint;
 }
 
+bool Hints::Waits(const Node& node) {
+  static const OpDef& depend = Ops().Get("Depend");
+  return node.kind == NodeKind::kApply && node.op == &depend && node.outputs[0].is_tensor();
+}
+
+bool Hints::OnlyLies(const Node& node) { return IsHint(node) || Waits(node); }
+
 Hints::Hints(const Module& module, const Mesh& mesh) : mesh_(mesh) {
   for (const auto& graph : module.graphs()) {
     for (const Node* node : graph->nodes()) {

@@ -26,6 +26,9 @@ class Hints {
   // ValueError, with the line, for layouts that a value cannot have.
   Hints(const Module& module, const Mesh& mesh);
   static bool IsHint(const Node& node);
+  // Nothing is computed: the value lies somewhere, from here on, or once something else is done.
+  static bool OnlyLies(const Node& node);
+  static bool Waits(const Node& node);  // of these: its further inputs may be anywhere
   const std::vector<const Node*>& all() const { return all_; }
   const Layout& of(const Node* hint) const { return layouts_.at(hint); }
   // Null where nothing is said of the op.

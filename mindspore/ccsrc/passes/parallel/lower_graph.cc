@@ -1,6 +1,7 @@
 #include "passes/parallel/lower_graph.h"
 
 #include "ir/control.h"
+#include "passes/parallel/hints.h"
 
 namespace ms::parallel {
 
@@ -83,6 +84,7 @@ void GraphLowering::Add(const Node& node) {
     emitter_.Emit(*node.op, {made ? made : value.var}, node.attrs);
     return Set(node, {value.var}, {value.place});
   }
+  if (Hints::Waits(node)) return AddWaiting(node);
   auto it = program_.plan().nodes.find(&node);
   bool cut = false;
   if (it != program_.plan().nodes.end()) {
@@ -99,11 +101,20 @@ void GraphLowering::Add(const Node& node) {
   AddWhole(node);
 }
 
+// The value lies where it shall, what it waits for may be anywhere.
+void GraphLowering::AddWaiting(const Node& node) {
+  auto planned = program_.plan().nodes.find(&node);
+  bool lies = planned != program_.plan().nodes.end() && !planned->second.outputs[0].has_partial();
+  Place place = lies ? Place{planned->second.outputs[0], nullptr} : Everywhere(node.outputs[0]);
+  Vars inputs{At(node.inputs[0], place)};
+  for (size_t i = 1; i < node.inputs.size(); ++i) inputs.push_back(Get(node.inputs[i]).var);
+  Set(node, emitter_.Emit(*node.op, inputs, node.attrs), {place});
+}
+
 void GraphLowering::AddWhole(const Node& node) {
   Vars inputs;
   for (size_t i = 0; i < node.inputs.size(); ++i) {
-    // What a view waits for may be anywhere.
-    bool waits = node.op->view && i > 0;
+    bool waits = node.op->view && i > 0;  // it may be anywhere
     inputs.push_back(waits ? Get(node.inputs[i]).var
                            : At(node.inputs[i], Everywhere(node.inputs[i].type())));
   }

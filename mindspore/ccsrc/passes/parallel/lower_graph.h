@@ -70,6 +70,7 @@ class GraphLowering {
   void Set(const Node& node, const Vars& vars, const Places& places);
   // Computed by all processes alike, from whole operands.
   void AddWhole(const Node& node);
+  void AddWaiting(const Node& node);
 
   ProgramLowering& program_;
   Graph* from_;

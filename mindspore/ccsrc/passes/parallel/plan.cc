@@ -70,7 +70,7 @@ class Writer {
   NodePlan Computed(int variable, const Choices& choices) const {
     const Strategy& strategy = strategies_[static_cast<size_t>(variable)];
     NodePlan plan;
-    bool computes = !Hints::IsHint(*problem_.variables[static_cast<size_t>(variable)].node);
+    bool computes = !Hints::OnlyLies(*problem_.variables[static_cast<size_t>(variable)].node);
     for (int axis = 0; axis < options_.mesh.count(); ++axis) {
       int chosen = choices.of[static_cast<size_t>(variable)][static_cast<size_t>(axis)];
       plan.factor_of_axis.push_back(computes ? std::max(-1, chosen) : -1);
@@ -78,6 +78,12 @@ class Writer {
     for (const End& end : strategy.inputs) {
       plan.inputs.push_back(end.layout);
       plan.input_gradients.push_back(end.gradient);
+    }
+    // What a value waits for may be anywhere.
+    const Node& node = *problem_.variables[static_cast<size_t>(variable)].node;
+    for (size_t i = plan.inputs.size(); i < node.inputs.size(); ++i) {
+      plan.inputs.push_back(Layout::Replicated(RankOf(node.inputs[i].type())));
+      plan.input_gradients.push_back(plan.inputs.back());
     }
     for (const End& end : strategy.outputs) {
       plan.outputs.push_back(end.layout);
@@ -99,7 +105,7 @@ class Writer {
   void WarnOfWhole() {
     if (options_.mesh.devices() == 1) return;
     for (const auto& [node, variable] : InOrder()) {
-      if (Hints::IsHint(*node) || node->op->view || !KindOf(variable).data()) continue;
+      if (Hints::OnlyLies(*node) || node->op->view || !KindOf(variable).data()) continue;
       if (!Alike(plan_.nodes.at(node))) continue;
       const Type* largest = Largest(*node);
       if (!largest || warned_.contains(node->op)) continue;
@@ -175,7 +181,8 @@ class Writer {
     }
     for (size_t v = 0; v < problem_.variables.size(); ++v) {
       auto bytes = static_cast<int64_t>(strategies_[v].bytes);
-      (problem_.variables[v].node ? plan_.memory.activations : plan_.memory.parameters) += bytes;
+      bool lasts = problem_.variables[v].kind->lasts();
+      (lasts ? plan_.memory.parameters : plan_.memory.activations) += bytes;
     }
     for (const Link& link : problem_.links) AddMove(link);
   }
@@ -271,7 +278,7 @@ class Writer {
   std::pair<double, double> Halves(int variable) const {
     double all = strategies_[static_cast<size_t>(variable)].seconds;
     const Node& node = *problem_.variables[static_cast<size_t>(variable)].node;
-    double there = !Hints::IsHint(node) && KindOf(variable).trained() ? all / (1 + kBackward) : all;
+    double there = !Hints::OnlyLies(node) && KindOf(variable).trained() ? all / (1 + kBackward) : all;
     return {there, all - there};
   }
 
@@ -315,7 +322,7 @@ class Writer {
     const Node* node = problem_.variables[static_cast<size_t>(link.to)].node;
     bool gathered = b.replicated() && path.seconds > 1e-8 && type.bytes() > kWorthAWord;
     const Kind& kind = *problem_.variables[static_cast<size_t>(link.to)].kind;
-    if (!node || !gathered || kind.cuts() || Hints::IsHint(*node) ||
+    if (!node || !gathered || kind.cuts() || Hints::OnlyLies(*node) ||
         !warned_.insert(node->op).second)
       return;
     plan_.warnings.push_back(

@@ -1,66 +1,15 @@
 #include "passes/parallel/problem.h"
 
 #include <algorithm>
-#include <map>
+#include <set>
 
 #include "ir/control.h"
+#include "passes/parallel/values.h"
 
 namespace ms::parallel {
 namespace {
 
 bool IsStructural(const Node& node) { return node.op && node.op->structural; }
-
-// ---- values that are one: parameters of graphs with what calls bind to them --------------------
-class Values {
- public:
-  struct Value {
-    Type type;
-    std::optional<Layout> pin;
-    bool data = false;  // comes from outside, and is no Parameter
-    double bytes = 0;   // of Parameters, whole: each of them stays on the device
-    bool trained = false;
-  };
-
-  int Of(const Node* parameter) { return Number(parameter, -1, parameter->outputs[0]); }
-  int Of(const Graph* graph, size_t result) {
-    return Number(graph, static_cast<int>(result), graph->outputs()[result].type());
-  }
-  Value& at(int value) { return values_[static_cast<size_t>(Find(value))]; }
-  int Find(int value) const {
-    while (parents_[static_cast<size_t>(value)] != value)
-      value = parents_[static_cast<size_t>(value)];
-    return value;
-  }
-  // False where they cannot lie alike.
-  bool Join(int a, int b) {
-    a = Find(a), b = Find(b);
-    if (a == b) return true;
-    Value &x = at(a), &y = at(b);
-    if (!x.type.is_tensor() || !y.type.is_tensor() || !(x.type.shape() == y.type.shape()))
-      return false;
-    if (x.pin && y.pin && !(*x.pin == *y.pin)) return false;
-    if (!x.pin) x.pin = y.pin;
-    x.data |= y.data;
-    x.bytes += y.bytes;
-    x.trained |= y.trained;
-    parents_[static_cast<size_t>(b)] = a;
-    return true;
-  }
-
- private:
-  int Number(const void* owner, int index, const Type& type) {
-    auto [place, fresh] = numbers_.try_emplace({owner, index}, static_cast<int>(values_.size()));
-    if (fresh) {
-      values_.push_back({type, {}});
-      parents_.push_back(place->second);
-    }
-    return place->second;
-  }
-
-  std::map<std::pair<const void*, int>, int> numbers_;
-  std::vector<Value> values_;
-  std::vector<int> parents_;
-};
 
 struct KindKey {
   const OpDef* op;
@@ -98,8 +47,10 @@ class Builder {
   Problem Make() {
     PinMain();
     for (const auto& graph : module_.graphs()) JoinCalls(*graph);
+    for (const auto& graph : module_.graphs()) JoinOwnGradients(*graph);
     JoinUpdates();
     PinParameters();
+    for (int value : own_) MarkTrained(value);
     for (const auto& graph : module_.graphs()) FindTrained(*graph);
     for (const auto& graph : module_.graphs()) FindData(*graph);
     for (const auto& graph : module_.graphs()) AddGraph(*graph);
@@ -209,8 +160,36 @@ class Builder {
       for (size_t k = 1; k < list.size(); ++k) JoinGraphs(list[0].graph, list[k].graph);
     }
     ForBindings(graph, [&](const Var& v, int value, const Node*, size_t) {
-      if (int given = ValueOf(v); given >= 0) values_.Join(given, value);
+      int given = ValueOf(v);
+      // What comes from outside lies as it does, and need not inside of what is called.
+      bool outside = given >= 0 && values_.at(given).data && values_.at(given).pin;
+      if (given >= 0 && !outside) values_.Join(given, value);
     });
+  }
+  // What the gradient of a function is given lies as it does there, and so do tangents.
+  void JoinOwnGradients(const Graph& graph) {
+    for (const Node* node : graph.nodes()) {
+      OwnGradient own = OwnGradientOf(*node);
+      if (!own.function) continue;
+      std::vector<int> ends, given;  // of the function: all, what goes in
+      for (const Node* p : own.function->parameters()) ends.push_back(values_.Of(p));
+      given = ends;
+      for (size_t i = 0; i < own.function->outputs().size(); ++i)
+        ends.push_back(values_.Of(own.function, i));
+      size_t at = 0, tangent = 0;
+      auto next = [&](int value) { values_.Join(value, values_.Of(own.backward->parameters()[at++])); };
+      for (int value : ends) next(value);
+      for (size_t i = given.size(); i < ends.size(); ++i) {
+        if (own.function->outputs()[i - given.size()].type().has_tangent()) next(ends[i]);
+      }
+      bool first = seen_.insert(own.function).second;  // of several nodes with it
+      for (int value : given) {
+        if (first) values_.at(value).kept += callees_.Times(own.function);
+        if (values_.at(value).type.has_tangent())
+          values_.Join(value, values_.Of(own.backward, tangent++));
+      }
+      own_.insert(ends.begin(), ends.end());
+    }
   }
   void JoinGraphs(const Graph* a, const Graph* b) {
     for (size_t i = 0; i < a->parameters().size(); ++i)
@@ -260,14 +239,15 @@ class Builder {
     }
   }
 
+  void MarkTrained(int number) {
+    Values::Value& value = values_.at(number);
+    bool floats = value.type.is_tensor() && IsFloating(value.type.dtype());
+    value.trained |= floats && !value.data;
+  }
   // Whether gradients go to a value: not to what comes from outside.
   void FindTrained(const Graph& graph) {
     if (!callees_.Differentiated(&graph)) return;
-    for (const Var& v : graph.inputs()) {
-      if (!v.type().is_tensor() || !IsFloating(v.type().dtype())) continue;
-      Values::Value& value = values_.at(values_.Of(v.node));
-      value.trained |= !value.data;
-    }
+    for (const Var& v : graph.inputs()) MarkTrained(values_.Of(v.node));
     for (const Node* node : graph.nodes()) {
       if (node->kind != NodeKind::kApply) continue;
       bool any = std::any_of(node->inputs.begin(), node->inputs.end(),
@@ -334,14 +314,15 @@ class Builder {
     ValueKind::Facts facts;
     facts.pin = v.pin;
     if (v.type.is_tensor() && v.type.bytes() > 0)
-      facts.copies = v.bytes / static_cast<double>(v.type.bytes()) + (v.trained && v.bytes > 0);
+      facts.copies = v.bytes > 0 ? v.bytes / static_cast<double>(v.type.bytes()) + v.trained : v.kept;
+    facts.lasts = v.bytes > 0;
     facts.trained = v.trained;
     return KindOf(v.type, facts, shared);
   }
   const Kind* KindOf(const Type& type, ValueKind::Facts facts, bool shared) {
     facts.shared = shared;
     std::tuple key(TypeNumber(type), facts.pin ? facts.pin->ToString(options_.mesh) : "",
-                   facts.copies, shared, facts.trained);
+                   facts.copies, shared, facts.trained + 2 * facts.lasts);
     const Kind*& kind = value_kinds_[key];
     if (!kind) kind = Keep(std::make_unique<ValueKind>(type, facts));
     return kind;
@@ -349,18 +330,19 @@ class Builder {
   const Kind* KindOf(const Node& node) {
     NodeFacts facts;
     facts.trained = trained_.contains(&node);
-    if (Hints::IsHint(node)) {
+    if (Hints::OnlyLies(node)) {
       ValueKind::Facts value;
-      value.pin = hints_.of(&node);
+      if (Hints::IsHint(node)) value.pin = hints_.of(&node);
       value.trained = facts.trained;
       return KindOf(node.outputs[0], value, false);
     }
     const NodePins* pins = hints_.PinsOf(&node);
     facts.times = callees_.Times(node.graph);
-    facts.keeps = facts.trained && !node.op->view;
+    bool again = callees_.Again(node.graph);
+    if (facts.trained && !node.op->view) facts.keeps = again ? 1.0 / callees_.again_count() : 1;
     facts.data = from_data_.contains(&node);
     KindKey key{node.op,     node.attrs.get(),
-                {},          facts.trained + 2 * facts.data,
+                {},          facts.trained + 2 * facts.data + 4 * again,
                 facts.times, pins ? pins->ToString(options_.mesh) : ""};
     for (const Var& v : node.inputs) key.types.push_back(TypeNumber(v.type()));
     const Kind*& kind = node_kinds_[key];
@@ -409,7 +391,8 @@ class Builder {
     };
     for (const Node* node : graph.nodes()) {
       if (node->kind != NodeKind::kApply || IsStructural(*node)) continue;
-      for (size_t i = 0; i < node->inputs.size(); ++i)
+      size_t count = Hints::Waits(*node) ? 1 : node->inputs.size();
+      for (size_t i = 0; i < count; ++i)
         read(node->inputs[i], problem_.nodes.at(node), static_cast<int>(i));
     }
     ForBindings(graph, [&](const Var& v, int value, const Node* node, size_t input) {
@@ -463,11 +446,13 @@ class Builder {
   Values values_;
   Problem problem_;
   std::unordered_set<const Node*> trained_, from_data_;
+  std::set<const Graph*> seen_;
+  std::set<int> own_;  // values that go into and come out of functions with gradients of their own
   std::unordered_map<int, int> of_value_;
   std::unordered_map<Type, int, TypeHash> type_numbers_;
   std::unordered_map<KindKey, const Kind*, KindKeyHash, KindKeyEqual> node_kinds_;
   std::unordered_map<KindKey, std::vector<const ComputeKind*>, KindKeyHash, KindKeyEqual> alike_;
-  std::map<std::tuple<int, std::string, double, bool, bool>, const Kind*> value_kinds_;
+  std::map<std::tuple<int, std::string, double, bool, int>, const Kind*> value_kinds_;
 };
 
 }  // namespace

@@ -189,7 +189,7 @@ void ComputeKind::Count(const Mesh& mesh, const std::vector<int64_t>& cuts,
   }
   if (view_) return;
   strategy->seconds = Seconds(flops, bytes) * (uneven ? kUnevenPenalty : 1);
-  if (facts_.keeps) strategy->bytes = kept;
+  strategy->bytes = kept * facts_.keeps;
 }
 
 double ComputeKind::Seconds(double flops, double bytes) const {
