@@ -40,6 +40,10 @@ def test_a_residual_network_with_normalisation():
     passes("auto.py", 2, "resnet", "semi,dynamic")
 
 
+def test_blocks_are_computed_again_where_memory_is_too_little():
+    passes("again.py", 2)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("ranks", [2, 3, 4])
 def test_all_networks(ranks):

@@ -175,6 +175,32 @@ def resnet(pins: bool = False) -> Case:
     return Case(Net(), (_floats(rng, 8, 3, 16, 16), rng.randint(0, 10, 8).astype(np.int32)))
 
 
+def blocks(pins: bool = False) -> Case:
+    """Blocks that keep much for the backward pass, with dropout in them; on two devices more than 6 MB."""
+    del pins
+    rng = np.random.RandomState(6)
+
+    class Block(nn.Cell):
+        def __init__(self) -> None:
+            super().__init__()
+            self.up, self.down = nn.Dense(16, 256), nn.Dense(256, 16)
+            self.dropout = nn.Dropout(p=0.1)
+
+        def construct(self, x: Tensor) -> Tensor:
+            return x + self.down(self.dropout(ops.tanh(self.up(x))))
+
+    class Blocks(nn.Cell):
+        def __init__(self) -> None:
+            super().__init__()
+            self.blocks = nn.SequentialCell([Block() for _ in range(4)])
+
+        def construct(self, x: Tensor, y: Tensor) -> Tensor:
+            return ((self.blocks(x) - y) ** 2).mean()
+
+    x = _floats(rng, 1024, 16)
+    return Case(Blocks(), (x, 0.5 * x))
+
+
 def loop(pins: bool = False) -> Case:
     """A layer that is applied until its output is small: the data decide how often."""
     rng = np.random.RandomState(6)
@@ -201,7 +227,7 @@ def _floats(rng: np.random.RandomState, *shape: int) -> np.ndarray:
 
 
 NETS: dict[str, Callable[..., Case]] = {
-    f.__name__: f for f in (mlp, lenet, transformer, lstm, wide_deep, resnet, loop)
+    f.__name__: f for f in (mlp, lenet, transformer, lstm, wide_deep, resnet, blocks, loop)
 }
 
 

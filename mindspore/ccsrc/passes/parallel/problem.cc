@@ -159,11 +159,13 @@ class Builder {
       const CalleeList& list = callees_.Of(node->inputs[0]);
       for (size_t k = 1; k < list.size(); ++k) JoinGraphs(list[0].graph, list[k].graph);
     }
-    ForBindings(graph, [&](const Var& v, int value, const Node*, size_t) {
+    ForBindings(graph, [&](const Var& v, int value, const Node* node, size_t) {
       int given = ValueOf(v);
-      // What comes from outside lies as it does, and need not inside of what is called.
-      bool outside = given >= 0 && values_.at(given).data && values_.at(given).pin;
-      if (given >= 0 && !outside) values_.Join(given, value);
+      if (given < 0) return;
+      // What comes from outside lies as it does; what a block of several takes need not.
+      bool own = node && node->op == Control().call && OwnGradientOf(*node->inputs[0].node).function;
+      bool outside = values_.at(given).data && values_.at(given).pin;
+      if (!own || !outside) values_.Join(given, value);
     });
   }
   // What the gradient of a function is given lies as it does there, and so do tangents.

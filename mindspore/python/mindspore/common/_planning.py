@@ -185,6 +185,8 @@ class Planning:
         self.stages = stages()
         self.stage, self.rank = (0, 0) if apart else divmod(rank(), devices_of_stage())
         self.mode = mode()
+        self.apart = apart
+        self.again = (0, 0)  # of so many blocks of the network, how many are computed again
         self.data: Any = _FULL if whole else data()
         self.inputs: dict[int, str] = {}
 
@@ -219,8 +221,18 @@ class Planning:
     def written(self, graph: Any) -> None:
         """What is asked for of the plan is written, and what it has to say is said once, by the first process."""
         _plan_files.write(graph, self.mesh, self.rank, self.stage)
-        for text in graph.layouts["warnings"] if self.rank == self.stage == 0 else ():
+        again = [self.said_of_again()] if self.again[0] else []
+        for text in again + graph.layouts["warnings"] if self.rank == self.stage == 0 else ():
             log.warn_once(f"plan {text}", text)
+
+    def said_of_again(self) -> str:
+        """That blocks are computed again; "": none is."""
+        if not self.again[0]:
+            return ""
+        return (
+            f"so that it fits the memory of a device, {self.again[0]} of {self.again[1]} blocks of the network are computed again in the "
+            "backward pass"
+        )
 
     @contextlib.contextmanager
     def told(self, parameters: Sequence[Any]) -> Iterator[None]:

@@ -151,7 +151,9 @@ def _one(
     found = planned.plan(network, inputs, {}, planning)
     data = json.loads(found["json"])
     data["axes"] = [list(axis) for axis in axes]
-    return Explanation(found["text"], data)
+    data["computed_again"] = list(planning.again)
+    said = planning.said_of_again()
+    return Explanation(f"{said}\n{found['text']}" if said else found["text"], data)
 
 
 __all__ = ["Explanation", "dry_run", "explain"]

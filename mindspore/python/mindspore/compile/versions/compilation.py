@@ -12,7 +12,7 @@ from typing import Any
 from mindspore import context
 from mindspore.compile.program import deep
 from mindspore.compile.program.errors import Unsupported, plain, too_late
-from mindspore.compile.versions import breaks, path
+from mindspore.compile.versions import again, breaks, path
 from mindspore.compile.versions.attempt import Answered, Asked, Attempt, RaisesInside
 from mindspore.compile.versions.cache import Cache, making
 from mindspore.compile.versions.entries import EagerEntry, FailedEntry, LikelyFails, Version
@@ -116,7 +116,7 @@ class Compilation:
             tracer.session = self.session = breaks.Session(tracer, inputs, records, *start)
             tracer.warn_break = asked.cache.notices.line_is_eager
         try:
-            made = self.attempt(asked, tracer).run()
+            made = self._made(tracer)
         except Unsupported as error:
             return self._refused(tracer, error)
         if self.session is not None:
@@ -125,6 +125,15 @@ class Compilation:
             self.answer = made
             return PathEntry(asked.cache, asked.function, tracer.parts.root, asked.fast)
         return made
+
+    def _made(self, tracer: Tracer) -> Any:
+        try:
+            return self.attempt(self.asked, tracer).run()
+        except ValueError as error:
+            if self.asked.planning is None or not again.lacks_memory(error):
+                raise
+            make = lambda: self.attempt(self.asked, self._tracer()).run()  # noqa: E731
+            return again.with_blocks(self.asked, tracer.called, error, self._tracer, make)
 
     def _refused(self, tracer: Tracer, error: Any) -> Any:
         """Of what cannot be compiled."""

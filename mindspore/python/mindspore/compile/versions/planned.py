@@ -8,29 +8,10 @@ from typing import Any
 from mindspore import _core
 from mindspore.common._planning import Planning
 from mindspore.compile.program.errors import Unsupported
-from mindspore.compile.versions.attempt import Asked, Attempt
+from mindspore.compile.versions.again import Planned, PlanningAttempt
+from mindspore.compile.versions.attempt import Asked
 from mindspore.compile.versions.cache import Cache
 from mindspore.compile.versions.compilation import Compilation
-
-
-class _Done(BaseException):
-    """Leaves the compilation with what was planned."""
-
-    plan: dict[str, Any]
-
-
-class _PlanningAttempt(Attempt):
-    """One that ends where the graph would be compiled."""
-
-    def _compiled(self) -> Any:
-        assert self.asked.planning is not None
-        done = _Done()
-        with self.asked.planning.told(self.parameters()):
-            done.plan = _core.plan(self.tracer.trace)
-        raise done
-
-    def _fail(self, located: Any) -> Any:
-        raise located  # nothing is to be done before
 
 
 def plan(function: Callable, args: tuple, kwargs: dict[str, Any], planning: Planning) -> Any:
@@ -38,11 +19,11 @@ def plan(function: Callable, args: tuple, kwargs: dict[str, Any], planning: Plan
     name = getattr(function, "__name__", type(function).__name__)
     traced = lambda tracer, a, k: tracer.call(function, a, k)  # noqa: E731
     asked = Asked(Cache(name), traced, args, kwargs, strict=True, fast=True, planning=planning)
-    compilation = Compilation(asked, _PlanningAttempt)
+    compilation = Compilation(asked, PlanningAttempt)
     try:
         with _core.NoRecord():
             entry = compilation.run()
-    except _Done as done:
+    except Planned as done:
         return done.plan
     error = getattr(entry, "error", None)
     if error is not None:

@@ -82,6 +82,7 @@ class Calls(Instances):
     def _call_object(self, function: Any, args: list, kwargs: dict) -> Any:
         """An object of a class that says how it is called."""
         if isinstance(function, _late.cell_class):
+            self.called.append(function)
             return self._call_cell(function, args, kwargs)
         if getattr(type(function), "_ms_compiled", False):
             return self._call_compiled(function, args, kwargs)

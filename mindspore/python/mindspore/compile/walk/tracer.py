@@ -65,6 +65,7 @@ class Tracer(Calls):
         self.warn_break: Callable[[Unsupported], None] = lambda reason: None
         self.calls, self.unrolled = [], set()  # see recursion.py
         self.cells = TensorCells()
+        self.called: list = []  # cells of the network
         self.iterators = {}  # see generators.py
         self.arguments: list[Tensor] = []  # of the function, in the order of the graph's inputs
         self.aliases = Aliases(self)
