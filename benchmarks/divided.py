@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 RANKS, WARM, STEPS = 2, 4, 15
+SAME = 1e-3  # of modelled seconds: no other plan
 MOST_OFF, MOST_WORSE, LEAST_RATE = 0.25, 0.10, 0.85
 NETS = ("mlp", "deep", "convolutions", "attention", "table")
 KINDS = {"whole": None, "rows": 0, "columns": 1}
@@ -196,6 +197,7 @@ def inside(what: str, name: str) -> None:
         pin(net, ways)
         print("found", get_rank(), json.dumps(timed(net, data)), flush=True)
         return
+    timed(*case(name)[:2])  # what comes first has memory to be given, and is slower
     found = {"search": timed(*case(name)[:2])}
     for kinds in itertools.product(KINDS, KINDS):
         net, data, names = case(name)
@@ -234,7 +236,10 @@ def model(rounds: int) -> list[tuple[str, bool]]:
         took = {plan: figures[0] for plan, figures in best.items()}
         said = {plan: figures[1] for plan, figures in best.items()}
         off = {plan: said[plan] / took[plan] - 1 for plan in rows}
-        chosen = min(rows, key=lambda p: said[p])
+        # Which one is modelled as the best: by what all runs say; of those that are one plan, or modelled alike, the quickest.
+        means = {plan: statistics.mean(f[1] for f in figures) for plan, figures in rows.items()}
+        equal = [plan for plan in rows if means[plan] <= min(means.values()) * (1 + SAME)]
+        chosen = min(equal, key=lambda p: took[p])
         offs[name], behind[name] = off["search"], took[chosen] / min(took.values()) - 1
         middle = statistics.median(abs(o) for o in off.values())
         print(f"{name}: the plan of the search {took['search'] * 1e3:.2f} ms, modelled {off['search']:+.0%}; of {len(rows)} plans half are "

@@ -27,9 +27,8 @@ OwnGradient OwnGradientOf(const Node& node) {
   Types given, made;
   for (const Node* p : own.function->parameters()) given.push_back(p->outputs[0]);
   for (const Var& v : own.function->outputs()) made.push_back(v.type());
-  bool fits =
-      own.backward->parameters().size() == given.size() + made.size() + TangentsOf(made) &&
-      own.backward->outputs().size() == TangentsOf(given);
+  bool fits = own.backward->parameters().size() == given.size() + made.size() + TangentsOf(made) &&
+              own.backward->outputs().size() == TangentsOf(given);
   return fits ? own : OwnGradient{};
 }
 

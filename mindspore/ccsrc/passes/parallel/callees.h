@@ -19,8 +19,8 @@ struct Callee {
 using CalleeList = std::vector<Callee>;
 
 // Of a CustomGrad of graphs that are known: the function, which is not differentiated, and what is
-// called instead of its gradient, with what goes into the function, what comes out, and the tangents
-// of that.
+// called instead of its gradient, with what goes into the function, what comes out, and the
+// tangents of that.
 struct OwnGradient {
   const Graph* function = nullptr;  // null: another node
   const Graph* backward = nullptr;
@@ -36,8 +36,8 @@ class Callees {
   bool Escapes(const Graph* graph) const { return escaped_.contains(graph); }
   // Gradients go through it.
   bool Differentiated(const Graph* graph) const { return differentiated_.contains(graph); }
-  // It computes a function again, in the gradient that this has of its own. Blocks that are computed
-  // again are there one at a time: of how many.
+  // It computes a function again, in the gradient that this has of its own. Blocks that are
+  // computed again are there one at a time: of how many.
   bool Again(const Graph* graph) const { return again_.contains(graph); }
   int again_count() const { return again_count_; }
   // How often it runs in a step: once for each call of it. Of what decides at run time, a guess.

@@ -68,8 +68,8 @@ struct Solution {
   double bound = 0;  // nothing is cheaper
 };
 
-// Tables of more entries than `limit` are not made, and no more entries looked at than `work`, where
-// variables have many neighbours: then some are held, and the solution improved step by step.
+// Tables of more entries than `limit` are not made, and no more entries looked at than `work`,
+// where variables have many neighbours: then some are held, and the solution improved step by step.
 Solution Minimise(const CostModel& model, TablePool* pool, size_t limit = size_t{1} << 20,
                   size_t work = size_t{1} << 30);
 

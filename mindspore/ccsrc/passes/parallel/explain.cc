@@ -178,8 +178,7 @@ std::string ToText(const Explanation& e) {
       "a step on {} devices: {}, of it {} computing and {} communicating; {}\n"
       "a device keeps {} of Parameters, {} of activations; its largest value is {}\n",
       e.devices, Time(e.seconds), Time(e.compute_seconds), Time(e.communication_seconds),
-      BoundText(e),
-      Size(e.memory.parameters), Size(e.memory.activations), Size(e.memory.largest));
+      BoundText(e), Size(e.memory.parameters), Size(e.memory.activations), Size(e.memory.largest));
   if (e.pipeline) text += ToText(*e.pipeline);
   text += PartsText(e);
   for (const auto& [name, layout] : e.parameters) text += fmt::format("  {} {}\n", name, layout);
@@ -211,8 +210,8 @@ std::string ToJson(const Explanation& e) {
       R"("bound": {}, "exact": {}, "limited": {}, "parts": {}, "critical_path": {}, )"
       R"("memory": {{"parameters": {}, "activations": {}, "largest": {}}}, )"
       R"("parameters": {}, "nodes": {}, "warnings": {}, "pipeline": {}}})",
-      e.devices, e.seconds, e.compute_seconds, e.communication_seconds, e.bound, e.exact,
-      e.limited, JsonList(e.parts, PartJson), critical, e.memory.parameters, e.memory.activations,
+      e.devices, e.seconds, e.compute_seconds, e.communication_seconds, e.bound, e.exact, e.limited,
+      JsonList(e.parts, PartJson), critical, e.memory.parameters, e.memory.activations,
       e.memory.largest,
       JsonList(e.parameters,
                [](const auto& p) {

@@ -86,9 +86,9 @@ std::optional<EqualParts> FindEqualParts(const Problem& whole) {
   std::map<std::tuple<int, int, int, int, int, bool>, size_t> known;
   for (Link link : whole.links) {
     link.from = parts.of[At(link.from)], link.to = parts.of[At(link.to)];
-    auto [place, fresh] = known.try_emplace(
-        {link.from, link.from_end, link.to, link.to_end, link.type, link.back},
-        parts.one.links.size());
+    auto [place, fresh] =
+        known.try_emplace({link.from, link.from_end, link.to, link.to_end, link.type, link.back},
+                          parts.one.links.size());
     if (fresh)
       parts.one.links.push_back(link);
     else

@@ -1,5 +1,5 @@
-// Equal parts of a program, as those of a batch that a network takes one after the other: nodes that
-// do the same with what is the same but for where it was cut from data. A plan for one of them
+// Equal parts of a program, as those of a batch that a network takes one after the other: nodes
+// that do the same with what is the same but for where it was cut from data. A plan for one of them
 // serves all, so each is one variable that counts as often as there are parts.
 #pragma once
 

@@ -278,7 +278,8 @@ class Writer {
   std::pair<double, double> Halves(int variable) const {
     double all = strategies_[static_cast<size_t>(variable)].seconds;
     const Node& node = *problem_.variables[static_cast<size_t>(variable)].node;
-    double there = !Hints::OnlyLies(node) && KindOf(variable).trained() ? all / (1 + kBackward) : all;
+    double there =
+        !Hints::OnlyLies(node) && KindOf(variable).trained() ? all / (1 + kBackward) : all;
     return {there, all - there};
   }
 

@@ -94,8 +94,8 @@ struct Plan {
   std::unordered_map<const Node*, NodePlan> nodes;     // all applications
   std::unordered_map<const Node*, Layout> parameters;  // of every graph, captures among them
   std::unordered_map<const Graph*, std::vector<Layout>> results;
-  double seconds = 0;  // of a step, as modelled
-  double bound = 0;    // no plan takes less; that of `seconds` where the search was exact
+  double seconds = 0;    // of a step, as modelled
+  double bound = 0;      // no plan takes less; that of `seconds` where the search was exact
   bool limited = false;  // the search ended at its limit of work, or planned one part for all
   MemoryUse memory;
   std::vector<Part> parts;

@@ -163,7 +163,8 @@ class Builder {
       int given = ValueOf(v);
       if (given < 0) return;
       // What comes from outside lies as it does; what a block of several takes need not.
-      bool own = node && node->op == Control().call && OwnGradientOf(*node->inputs[0].node).function;
+      bool own =
+          node && node->op == Control().call && OwnGradientOf(*node->inputs[0].node).function;
       bool outside = values_.at(given).data && values_.at(given).pin;
       if (!own || !outside) values_.Join(given, value);
     });
@@ -179,7 +180,9 @@ class Builder {
       for (size_t i = 0; i < own.function->outputs().size(); ++i)
         ends.push_back(values_.Of(own.function, i));
       size_t at = 0, tangent = 0;
-      auto next = [&](int value) { values_.Join(value, values_.Of(own.backward->parameters()[at++])); };
+      auto next = [&](int value) {
+        values_.Join(value, values_.Of(own.backward->parameters()[at++]));
+      };
       for (int value : ends) next(value);
       for (size_t i = given.size(); i < ends.size(); ++i) {
         if (own.function->outputs()[i - given.size()].type().has_tangent()) next(ends[i]);
@@ -316,7 +319,8 @@ class Builder {
     ValueKind::Facts facts;
     facts.pin = v.pin;
     if (v.type.is_tensor() && v.type.bytes() > 0)
-      facts.copies = v.bytes > 0 ? v.bytes / static_cast<double>(v.type.bytes()) + v.trained : v.kept;
+      facts.copies =
+          v.bytes > 0 ? v.bytes / static_cast<double>(v.type.bytes()) + v.trained : v.kept;
     facts.lasts = v.bytes > 0;
     facts.trained = v.trained;
     return KindOf(v.type, facts, shared);

@@ -47,8 +47,8 @@ class Redistributor {
   const Path& Find(const Type& global, const Layout& from, const Layout& to);
   // Its time alone, without making the path: what a search asks.
   double Seconds(const Type& global, const Layout& from, const Layout& to);
-  // The same where it is quickly found; where many axes go different ways, that of one move for each
-  // of them, and false.
+  // The same where it is quickly found; where many axes go different ways, that of one move for
+  // each of them, and false.
   bool NearSeconds(const Type& global, const Layout& from, const Layout& to, double* seconds);
   const Mesh& mesh() const { return mesh_; }
 

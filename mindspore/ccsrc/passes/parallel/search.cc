@@ -9,18 +9,18 @@
 namespace ms::parallel {
 namespace {
 
-constexpr int kRounds = 6;        // over all axes, one by one
-constexpr int kPolishings = 12;   // at most
-constexpr size_t kMostTies = 4;   // ways to tie axes that are tried; of many axes, one
-constexpr size_t kMany = 6;       // of more axes single ones are changed alone
-constexpr size_t kPlans = 8;      // whose choices are looked at together
-constexpr int kPrices = 14;       // of memory that are tried
-constexpr double kBetter = 1e-6;  // relative
+constexpr int kRounds = 6;                    // over all axes, one by one
+constexpr int kPolishings = 12;               // at most
+constexpr size_t kMostTies = 4;               // ways to tie axes that are tried; of many axes, one
+constexpr size_t kMany = 6;                   // of more axes single ones are changed alone
+constexpr size_t kPlans = 8;                  // whose choices are looked at together
+constexpr int kPrices = 14;                   // of memory that are tried
+constexpr double kBetter = 1e-6;              // relative
 constexpr int kFarWays = 10000;               // that are looked for near the best plan
 constexpr size_t kEntries = size_t{1} << 20;  // of a table
 // Work, in entries of tables that are looked at: a second has about a thousand million.
-constexpr size_t kWork = size_t{1} << 31;          // for one goal
-constexpr size_t kWorkAtOnce = size_t{1} << 30;    // for variables with many neighbours, ...
+constexpr size_t kWork = size_t{1} << 31;           // for one goal
+constexpr size_t kWorkAtOnce = size_t{1} << 30;     // for variables with many neighbours, ...
 constexpr size_t kWorkAmongMany = size_t{1} << 26;  // ... where this is done many times
 // Seconds that stand for an axis along which all devices compute the same, and for one that cuts
 // something else than the batch, where seconds are not asked for.
@@ -42,7 +42,8 @@ bool Search::Follows() const {
 }
 
 bool Search::together() const {
-  return axes_.size() <= static_cast<size_t>(options_.together) && options_.mode != Mode::kRecursive;
+  return axes_.size() <= static_cast<size_t>(options_.together) &&
+         options_.mode != Mode::kRecursive;
 }
 
 Choices Search::Run() {
@@ -149,8 +150,7 @@ Solution Search::SolveOver(const Goal& goal, const std::vector<const States*>& s
                  &to = *states[static_cast<size_t>(link.to)];
     model.pairs.push_back({link.from, link.to, tables_.Table(link, from, to, &pool_)});
   }
-  Solution solution =
-      Minimise(model, &pool_, kEntries, together() ? kWorkAtOnce : kWorkAmongMany);
+  Solution solution = Minimise(model, &pool_, kEntries, together() ? kWorkAtOnce : kWorkAmongMany);
   if (options_.shown) options_.shown(model, pool_, solution.cost);
   for (size_t v = 0; v < states.size(); ++v)
     (*choices)[v] = states[v]->choices[static_cast<size_t>(solution.states[v])];

@@ -16,8 +16,8 @@ namespace ms::parallel {
 struct Choices {
   std::vector<Choice> of;  // by variable
   double seconds = 0;
-  double bytes = 0;  // that last on a device
-  double bound = 0;  // of seconds
+  double bytes = 0;      // that last on a device
+  double bound = 0;      // of seconds
   bool limited = false;  // work that was not allowed might have found a better one
 };
 

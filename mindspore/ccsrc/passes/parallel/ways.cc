@@ -119,8 +119,8 @@ Path FindWay(const Mesh& mesh, const Shape& shape, size_t item, const Layout& fr
 
 double SecondsByAxis(const Mesh& mesh, const FoldedWay& way) {
   std::vector<int> scattered, turned, gathered;  // axes, by what they do
-  auto bytes = static_cast<double>(way.from.LocalElements(way.shape, mesh) *
-                                   static_cast<int64_t>(way.item));
+  auto bytes =
+      static_cast<double>(way.from.LocalElements(way.shape, mesh) * static_cast<int64_t>(way.item));
   for (int axis = 0; axis < mesh.count(); ++axis) {
     int from = way.from.dim_of(axis), to = way.to.dim_of(axis);
     bool partial = way.from.partial(axis) != way.to.partial(axis);

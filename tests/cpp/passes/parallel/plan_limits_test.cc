@@ -66,7 +66,8 @@ TEST(Limits, EqualPartsArePlannedAsOne) {
   Planned(*Parts(8, 1), {2, 2, 2, 2}, &one);
   Plan plan = Planned(*module, {2, 2, 2, 2}, &all);
   EXPECT_LE(all, 10 * one);
-  for (const auto& [weight, cuts] : CutsOfProducts(*module, plan)) EXPECT_EQ(cuts.size(), 1) << weight;
+  for (const auto& [weight, cuts] : CutsOfProducts(*module, plan))
+    EXPECT_EQ(cuts.size(), 1) << weight;
   EXPECT_TRUE(plan.limited);
   EXPECT_LT(plan.bound, plan.seconds);
   EXPECT_THAT(ToText(Explain(*module, plan)), HasSubstr("left plans unseen"));

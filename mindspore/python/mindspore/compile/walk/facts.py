@@ -25,6 +25,7 @@ class Facts(States):
 
     arguments: list[Tensor]  # of the function, in the order of the graph's inputs
     cells: TensorCells
+    called: list
     # Tensors read from outside: as values of the graph, by whose id, and themselves.
     lifted: dict[int, tuple[Tensor, Tensor]]
 
