@@ -61,6 +61,7 @@ def planned(network: nn.Cell, devices: int, mode: str) -> dict:
         ((1024, 16, 30522, 2), 8, 0.9),
         pytest.param((1024, 16, 30522, 24), 64, 0.8, marks=pytest.mark.slow),  # BERT-large
         pytest.param((1600, 25, 50257, 48), 8, 0.95, marks=pytest.mark.slow),  # GPT-2 1.5 B
+        pytest.param((1600, 25, 50257, 48), 64, 0.95, marks=pytest.mark.slow),  # on six axes
     ],
 )
 def test_weights_are_cut_and_much_is_gained(sizes, devices, most):

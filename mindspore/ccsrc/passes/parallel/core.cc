@@ -11,7 +11,8 @@
 namespace ms::parallel {
 namespace {
 
-constexpr int kRounds = 8;  // of holding and solving again
+constexpr int kRounds = 8;          // of holding and solving again, ...
+constexpr size_t kShareOfWork = 16;  // ... each with so small a part of the work
 constexpr size_t kTooMany = size_t{1} << 40;
 
 size_t Index(const std::vector<int>& sizes, const Factor& factor, const std::vector<int>& states) {
@@ -200,10 +201,10 @@ class Buckets {
 // with how much work: where it does not, its tables would have been made for nothing.
 class Rehearsed {
  public:
-  Rehearsed(const CoreModel& model, const std::vector<bool>& held)
+  Rehearsed(const CoreModel& model, const std::vector<bool>& held, size_t work)
       : sizes_(model.states),
         limit_(model.limit),
-        most_(model.work),
+        most_(work),
         near_(sizes_.size()),
         works_(sizes_.size()) {
     auto free = [&](int v) { return !held[static_cast<size_t>(v)]; };
@@ -378,7 +379,7 @@ CoreSolution Relaxed(const CoreModel& model, const std::vector<bool>& held) {
 CoreSolution SolveCore(const CoreModel& model) {
   if (model.states.empty()) return {};
   std::vector<bool> held(model.states.size(), false);
-  Rehearsed whole(model, held);
+  Rehearsed whole(model, held, model.work);
   if (whole.Ends()) {
     std::optional<CoreSolution> exact = Solve(model);
     MS_ASSERT(exact.has_value());
@@ -391,7 +392,7 @@ CoreSolution SolveCore(const CoreModel& model) {
     size_t more = 1 + count / 8;
     HoldWidest(model, more, &held);
     count += more;
-    Rehearsed rest(model, held);
+    Rehearsed rest(model, held, model.work / kShareOfWork);
     bool ends = rest.Ends();
     work = rest.work();
     if (ends) break;

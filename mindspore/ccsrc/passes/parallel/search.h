@@ -22,8 +22,8 @@ struct Choices {
 };
 
 class Search;
-// Equal parts of the program are planned as one, if that is too much work for all of it. `search`,
-// of the problem, has afterwards the tables for what was chosen.
+// Equal parts of the program are planned as one; on few axes then each for itself, as far as that
+// goes. `search`, of the problem, has afterwards the tables for what was chosen.
 Choices FindChoices(const Problem& problem, const PlanOptions& options, Search* search);
 
 class Search {

@@ -185,7 +185,6 @@ class Planning:
         self.stages = stages()
         self.stage, self.rank = (0, 0) if apart else divmod(rank(), devices_of_stage())
         self.mode = mode()
-        self.apart = apart
         self.again = (0, 0)  # of so many blocks of the network, how many are computed again
         self.data: Any = _FULL if whole else data()
         self.inputs: dict[int, str] = {}

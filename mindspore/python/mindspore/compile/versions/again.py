@@ -40,7 +40,7 @@ def with_blocks(
     asked: Asked, cells: list, error: ValueError, tracer: Callable[[], Tracer], make: Callable
 ) -> Any:
     """What `make` makes while so many of the cells that were called are computed again that a plan fits; the error where none does.
-    Afterwards they stay as they are, unless it was only planned."""
+    Those cells stay as they are then, unless it was only planned."""
     assert asked.planning is not None
     blocks = blocks_of(cells)
     least, most = 0, len(blocks)
@@ -57,9 +57,9 @@ def with_blocks(
     _mark(chosen, {})
     try:
         return make()
-    finally:
-        if asked.planning.apart:
-            _mark(chosen, None)
+    except BaseException:  # as Planned is
+        _mark(chosen, None)
+        raise
 
 
 def _fits(asked: Asked, blocks: Sequence[Any], tracer: Callable[[], Tracer]) -> bool:
