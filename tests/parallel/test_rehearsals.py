@@ -274,3 +274,21 @@ def test_one_hot_of_all_values_of_a_narrow_type(dtype: type) -> None:
     check(
         lambda: ms.jit(lambda x: ops.one_hot(x, 256, Tensor(1.0), Tensor(0.0))), classes, seeds=10
     )
+
+
+def test_cells_that_are_computed_again():
+    def make() -> Callable:
+        ms.set_seed(1)
+        net = nn.SequentialCell(
+            *[nn.SequentialCell(nn.Dense(6, 10), nn.Tanh(), nn.Dense(10, 6)) for _ in range(2)]
+        )
+        for cell in net:
+            cell.recompute()
+
+        @ms.jit
+        def step(x: Tensor) -> Any:
+            return ms.value_and_grad(lambda x: (net(x) ** 2).sum(), 0, net.trainable_params())(x)
+
+        return step
+
+    check(make, random(7, 6))

@@ -11,7 +11,7 @@
 namespace ms::parallel {
 namespace {
 
-constexpr int kRounds = 8;          // of holding and solving again, ...
+constexpr int kRounds = 8;           // of holding and solving again, ...
 constexpr size_t kShareOfWork = 16;  // ... each with so small a part of the work
 constexpr size_t kTooMany = size_t{1} << 40;
 
