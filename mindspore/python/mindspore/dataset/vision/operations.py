@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mindspore import _core
-from mindspore.dataset.core.random import row_rng
+from mindspore.dataset.core.random import row_key, row_rng
 from mindspore.dataset.core.validator_helpers import check_int, check_probability, check_type
 from mindspore.dataset.transforms import native
 from mindspore.dataset.transforms.transforms import PyTensorOperation, numpy_type
@@ -26,6 +26,7 @@ class ImageTensorOperation(PyTensorOperation):
     """Base: checks the image, keeps PIL images PIL images. What has a `spec` runs in the engine."""
 
     _by_pillow = True  # where Pillow has its own way with PIL images
+    _knows_pillow = False  # the engine itself does otherwise with PIL images
 
     def pil_form(self) -> Callable[[Any], Any] | None:
         """What Pillow does with a PIL image where that differs from what the engine does."""
@@ -47,7 +48,11 @@ class ImageTensorOperation(PyTensorOperation):
         form = self.pil_form() if im.is_pil(value) else None
         if form is not None:
             return form(value)
-        return im.like(value, self._image(im.as_image(op, value)), op)
+        image = im.as_image(op, value)
+        if self._knows_pillow and im.is_pil(value) and native.spec_of(self) is not None:
+            key = row_key() if self._draws else 0
+            return im.like(value, native.chain_of([ToPIL(), self]).run(image, key), op)
+        return im.like(value, self._image(image), op)
 
     @native.all_engine
     def _image(self, image: np.ndarray) -> np.ndarray:
@@ -289,6 +294,8 @@ class Crop(ImageTensorOperation):
 class CenterCrop(BatchTensorOperation):
     """The middle of the image; zeros around a smaller one."""
 
+    _knows_pillow = True
+
     def __init__(self, size: Any) -> None:
         self.size = im.size_pair("CenterCrop", size)
 
@@ -296,16 +303,11 @@ class CenterCrop(BatchTensorOperation):
         """See native.spec_of."""
         return "CenterCrop", [float(extent) for extent in self.size]
 
-    @native.all_engine
-    def _apply(self, value: Any) -> Any:
-        if not im.is_pil(value):
-            return super()._apply(value)
-        image = native.chain_of([ToPIL(), self]).run(np.asarray(value), 0)
-        return im.like(value, np.asarray(image), "CenterCrop")
-
 
 class Pad(ImageTensorOperation):
     """A border around the image."""
+
+    _knows_pillow = True
 
     def __init__(
         self, padding: Any, fill_value: Any = 0, padding_mode: Border = Border.CONSTANT
@@ -347,6 +349,7 @@ class RandomCrop(ImageTensorOperation):
     """A part at a random place, after an optional border."""
 
     _draws = True
+    _knows_pillow = True
 
     def __init__(
         self,
