@@ -17,8 +17,8 @@ struct JpegDecoder::Machine {
   std::jmp_buf back;
 
   bool Start(const unsigned char* bytes, unsigned long size);
-  // Decodes into `rows` of `width` pixels; `line` has room for one row of the decoder, and `scan` is
-  // fresh.
+  // Decodes into `rows` of `width` pixels; `line` has room for one row of the decoder, and `scan`
+  // is fresh.
   bool Read(const Window& part, unsigned char* rows, unsigned char* line, HuffmanScan* scan);
 };
 

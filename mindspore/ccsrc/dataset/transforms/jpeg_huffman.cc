@@ -16,7 +16,7 @@ namespace {
 // More than a group of blocks takes, so that damage is found behind it.
 constexpr size_t kBeyond = 4096;
 
-constexpr uint8_t kMark = 0xff;  // begins a marker, or with 0 behind it is itself
+constexpr uint8_t kMark = 0xff;          // begins a marker, or with 0 behind it is itself
 constexpr uint8_t kFirstRestart = 0xd0;  // of eight, in turns
 
 // A number of `size` bits: those that begin with 0 are below zero.

@@ -60,7 +60,7 @@ class ConvertColor(ImageTensorOperation):
 
 
 class _Hsv(PyTensorOperation):
-    """Base of the conversions of <..., H, W, C> or <..., C, H, W> arrays of three channels, in float64."""
+    """Base of the conversions of <..., H, W, C> or <..., C, H, W> arrays of three channels."""
 
     def __init__(self, is_hwc: bool = False) -> None:
         check_type(type(self).__name__, "is_hwc", is_hwc, bool)
@@ -99,7 +99,16 @@ class RgbToHsv(_Hsv):
 
 
 class HsvToRgb(_Hsv):
-    """Hue, saturation and value in [0, 1] as red, green and blue, float64."""
+    """Hue, saturation and value in [0, 1] as red, green and blue: float64, but of the type that was given
+    where the first pixel is gray.
+    """
+
+    def _apply(self, value: Any) -> Any:
+        made, given = super()._apply(value), np.asarray(value)
+        saturation = np.take(given, 1, axis=-1 if self.is_hwc else -3)
+        # As MindSpore has it, for which the first pixel decides what all become.
+        gray = saturation.size > 0 and saturation.flat[0] == 0
+        return made.astype(given.dtype) if gray else made
 
     def _planes(self, *planes: np.ndarray) -> np.ndarray:
         hue, saturation, value = planes
