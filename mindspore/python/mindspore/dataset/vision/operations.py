@@ -20,13 +20,13 @@ from mindspore.dataset.vision import pillow
 from mindspore.dataset.vision.utils import Border, Inter
 
 _MAX_ENCODED_PIXELS = 1 << 28
+_KNOW_PILLOW = ("CenterCrop", "Pad", "RandomCrop")  # the engine does otherwise with PIL images
 
 
 class ImageTensorOperation(PyTensorOperation):
     """Base: checks the image, keeps PIL images PIL images. What has a `spec` runs in the engine."""
 
     _by_pillow = True  # where Pillow has its own way with PIL images
-    _knows_pillow = False  # the engine itself does otherwise with PIL images
 
     def pil_form(self) -> Callable[[Any], Any] | None:
         """What Pillow does with a PIL image where that differs from what the engine does."""
@@ -49,7 +49,8 @@ class ImageTensorOperation(PyTensorOperation):
         if form is not None:
             return form(value)
         image = im.as_image(op, value)
-        if self._knows_pillow and im.is_pil(value) and native.spec_of(self) is not None:
+        specs = native.spec_of(self) if im.is_pil(value) else None
+        if specs and specs[0][0] in _KNOW_PILLOW:
             key = row_key() if self._draws else 0
             return im.like(value, native.chain_of([ToPIL(), self]).run(image, key), op)
         return im.like(value, self._image(image), op)
@@ -294,8 +295,6 @@ class Crop(ImageTensorOperation):
 class CenterCrop(BatchTensorOperation):
     """The middle of the image; zeros around a smaller one."""
 
-    _knows_pillow = True
-
     def __init__(self, size: Any) -> None:
         self.size = im.size_pair("CenterCrop", size)
 
@@ -306,8 +305,6 @@ class CenterCrop(BatchTensorOperation):
 
 class Pad(ImageTensorOperation):
     """A border around the image."""
-
-    _knows_pillow = True
 
     def __init__(
         self, padding: Any, fill_value: Any = 0, padding_mode: Border = Border.CONSTANT
@@ -349,7 +346,6 @@ class RandomCrop(ImageTensorOperation):
     """A part at a random place, after an optional border."""
 
     _draws = True
-    _knows_pillow = True
 
     def __init__(
         self,
