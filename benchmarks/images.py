@@ -4,6 +4,10 @@ python benchmarks/images.py [--sizes 224x224 1080x1920] [case ...]
 
 A case is what each package does at best for one transform; they take turns, and the best round of each counts. A ratio is the time of
 the faster peer over ours: above 1 is in our favour. OpenCV's wheel and Pillow are asked for where they are installed.
+
+Flips, crops and borders only move bytes, so that memory sets the pace: of a picture of 1080×1920, where `np.copy` takes 0.17 ms, a
+horizontal flip takes 0.22 (with stores that pass by the caches, more) and OpenCV's 0.27. OpenCV has no crops: there NumPy's copy of
+the part stands in, which nothing that copies can outrun. Of smaller pictures, half of a crop's 3 µs is the call.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "dataset/transforms/elements.h"
 #include "dataset/transforms/pixels.h"
 #include "dataset/transforms/resize.h"
 #include "dataset/transforms/work.h"
@@ -34,6 +35,16 @@ int64_t Whole(double number) { return static_cast<int64_t>(number); }
 void Finish(Work* work) {
   if (work->encoded) work->value = DecodePicture(work->value);
   work->encoded = false;
+}
+
+// What lies beyond an image. Pillow's alpha and black are full there.
+Numbers Beyond(const Work& work, const Numbers& fill) {
+  constexpr size_t kBands = 4;
+  if (!work.pillow || fill.empty() || Channels(work.value) != kBands) return fill;
+  Numbers color = fill;
+  color.resize(kBands - 1, fill.back());
+  color.push_back(255);
+  return color;
 }
 
 // The part that `choose` picks by the size of the image.
@@ -67,7 +78,7 @@ void Crop(Work* work, const Numbers& fill,
   Finish(work);
   CheckImage(work->value);
   Window part = choose((*work->value.dims)[0], (*work->value.dims)[1]);
-  work->value = CutOut(work->value, part, fill);
+  work->value = CutOut(work->value, part, Beyond(*work, fill));
 }
 
 // numbers: top, left, height, width

@@ -134,6 +134,7 @@ Value Erase(const Value& image, const Numbers& n) {
     Throw(ErrorKind::kValue, "the part must be no larger than the image of {}×{}, but got {}×{}",
           height, width, rows, columns);
   }
+  CheckColor("value", n.size() - 4, Channels(image));
   int64_t bottom = std::min(top + rows, height), right = std::min(left + columns, width);
   Value result = Value::Make(image.element, image.dims);
   std::memcpy(result.memory(), image.data, image.bytes());

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include <jpeglib.h>
+#include "dataset/transforms/jpeg_huffman.h"
 
 namespace ms::dataset {
 
@@ -17,8 +17,9 @@ struct JpegDecoder::Machine {
   std::jmp_buf back;
 
   bool Start(const unsigned char* bytes, unsigned long size);
-  // Decodes into `rows` of `width` pixels; `line` has room for one row of the decoder.
-  bool Read(const Window& part, unsigned char* rows, unsigned char* line);
+  // Decodes into `rows` of `width` pixels; `line` has room for one row of the decoder, and `scan`
+  // is fresh.
+  bool Read(const Window& part, unsigned char* rows, unsigned char* line, HuffmanScan* scan);
 };
 
 namespace {
@@ -66,9 +67,11 @@ bool JpegDecoder::Machine::Start(const unsigned char* bytes, unsigned long size)
   return known && library.data_precision == 8;
 }
 
-bool JpegDecoder::Machine::Read(const Window& part, unsigned char* rows, unsigned char* line) {
+bool JpegDecoder::Machine::Read(const Window& part, unsigned char* rows, unsigned char* line,
+                                HuffmanScan* scan) {
   if (setjmp(back)) return false;
   jpeg_start_decompress(&library);
+  scan->TakeOver(&library);
   const auto height = static_cast<JDIMENSION>(part.height);
   const size_t bytes = static_cast<size_t>(part.width) * kChannels;
   size_t before = static_cast<size_t>(part.left) * kChannels;
@@ -111,7 +114,8 @@ std::optional<Value> JpegDecoder::Decode(const Window& part) {
   Value image = Value::Make(Element::Of(DType::kUInt8), MakeDims({part.height, part.width, 3}));
   std::vector<unsigned char> line(static_cast<size_t>(width_ + 64) * kChannels);
   auto* rows = reinterpret_cast<unsigned char*>(image.memory());
-  if (!machine_->Read(part, rows, line.data())) return std::nullopt;
+  HuffmanScan scan;
+  if (!machine_->Read(part, rows, line.data(), &scan)) return std::nullopt;
   return image;
 }
 

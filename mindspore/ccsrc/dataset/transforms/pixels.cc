@@ -24,6 +24,7 @@ std::vector<std::byte> FilledLine(int64_t pixels, const Value& image,
   int64_t channels = Channels(image);
   std::vector<std::byte> line(static_cast<size_t>(pixels * channels) * image.element.size);
   if (std::all_of(fill.begin(), fill.end(), [](double number) { return number == 0; })) return line;
+  CheckColor("fill_value", fill.size(), channels);
   WithType(image.element.dtype, [&](auto* type) {
     using T = std::remove_pointer_t<decltype(type)>;
     auto* target = reinterpret_cast<T*>(line.data());
@@ -61,6 +62,12 @@ void CheckImage(const Value& image) {
     Throw(ErrorKind::kValue, "the image must be <H, W> or <H, W, C>, but got shape {}",
           ToString(*image.dims));
   }
+}
+
+void CheckColor(const char* name, size_t numbers, int64_t channels) {
+  if (numbers != 3 || channels == 1 || channels == 3) return;
+  Throw(ErrorKind::kValue, "{} must be one number for an image of {} channels, but got three", name,
+        channels);
 }
 
 Value ForImages(const Value& value, const std::function<Value(const Value&)>& f) {

@@ -12,6 +12,8 @@ namespace ms::dataset {
 
 // Throws unless the value is an image of numbers.
 void CheckImage(const Value& image);
+// Throws for three numbers where nobody can say which channels they are of.
+void CheckColor(const char* name, size_t numbers, int64_t channels);
 // f of the image, or of each in a batch of them, [..., H, W, C].
 Value ForImages(const Value& value, const std::function<Value(const Value&)>& f);
 

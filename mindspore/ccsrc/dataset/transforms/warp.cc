@@ -302,6 +302,13 @@ void BlendRow(const Source<T>& source, const Finder& find, const Weights& weight
   }
 }
 
+// Of one number or three, what a channel has beyond the image: every fourth one has nothing there,
+// as in OpenCV, whose colors have four numbers.
+double FillOf(const Numbers& fill, int64_t channel) {
+  auto c = static_cast<size_t>(channel % 4);
+  return c == 3 ? 0 : fill[std::min(c, fill.size() - 1)];
+}
+
 Value Warp(const Value& image, const Matrix& forward, int64_t height, int64_t width,
            Interpolation interpolation, const Numbers& fill) {
   CheckImage(image);
@@ -320,8 +327,7 @@ Value Warp(const Value& image, const Matrix& forward, int64_t height, int64_t wi
     int64_t channels = Channels(image);
     auto border = std::make_unique<T[]>(static_cast<size_t>(channels * width));
     for (int64_t i = 0; i < channels * width; ++i) {
-      auto c = static_cast<size_t>(i % channels);
-      border[static_cast<size_t>(i)] = Rounded<T>(fill[std::min(c, fill.size() - 1)]);
+      border[static_cast<size_t>(i)] = Rounded<T>(FillOf(fill, i % channels));
     }
     Source<T> source{image.as<T>(), (*image.dims)[0], (*image.dims)[1], channels, border.get()};
     T* out = reinterpret_cast<T*>(result.memory());

@@ -78,11 +78,7 @@ class _Hsv(PyTensorOperation):
                 f"For '{op}', the image must be {layout}, but got shape {list(array.shape)}."
             )
         planes = np.moveaxis(array, axis, 0).astype(np.float64)
-        return np.ascontiguousarray(np.moveaxis(self._planes(*planes), 0, axis), self._type(array))
-
-    @staticmethod
-    def _type(array: np.ndarray) -> Any:
-        return array.dtype
+        return np.ascontiguousarray(np.moveaxis(self._planes(*planes), 0, axis))
 
     def _planes(self, *planes: np.ndarray) -> np.ndarray:
         raise NotImplementedError
@@ -90,10 +86,6 @@ class _Hsv(PyTensorOperation):
 
 class RgbToHsv(_Hsv):
     """Red, green and blue in [0, 1] as hue, saturation and value, float64."""
-
-    @staticmethod
-    def _type(array: np.ndarray) -> Any:
-        return np.float64
 
     def _planes(self, *planes: np.ndarray) -> np.ndarray:
         red, green, blue = planes
@@ -107,12 +99,31 @@ class RgbToHsv(_Hsv):
 
 
 class HsvToRgb(_Hsv):
-    """Hue, saturation and value in [0, 1] as red, green and blue."""
+    """Hue, saturation and value in [0, 1] as red, green and blue: float64, but of the type that was given
+    where the first pixel is gray.
+    """
+
+    def _apply(self, value: Any) -> Any:
+        made, given = super()._apply(value), np.asarray(value)
+        saturation = np.take(given, 1, axis=-1 if self.is_hwc else -3)
+        # As MindSpore has it, for which the first pixel decides what all become.
+        gray = saturation.size > 0 and saturation.flat[0] == 0
+        return made.astype(given.dtype) if gray else made
 
     def _planes(self, *planes: np.ndarray) -> np.ndarray:
         hue, saturation, value = planes
-        sector = (np.array([5, 3, 1]).reshape(3, *[1] * hue.ndim) + hue * 6) % 6
-        return value * (1 - saturation * np.clip(np.minimum(sector, 4 - sector), 0, 1))
+        sixth = np.trunc(hue * 6)
+        beyond = hue * 6 - sixth
+        low, falling = value * (1 - saturation), value * (1 - saturation * beyond)
+        rising = value * (1 - saturation * (1 - beyond))
+        which = np.nan_to_num(sixth % 6).astype(np.intp)
+        return np.stack(
+            [
+                np.choose(which, [value, falling, low, low, rising, value]),
+                np.choose(which, [rising, value, value, falling, low, low]),
+                np.choose(which, [low, low, rising, value, value, falling]),
+            ]
+        )
 
 
 class NormalizePad(Normalize):

@@ -47,9 +47,21 @@ def as_image(op: str, image: Any) -> np.ndarray:
     return array
 
 
+# Pictures of bytes whose arrays look like those of RGB, RGBA or gray ones.
+_OWN_MODES = ("CMYK", "YCbCr", "HSV", "LAB", "P")
+
+
 def like(source: Any, result: np.ndarray, op: str) -> Any:
-    """The result as a PIL image where the source was one."""
-    return pil_module(op).fromarray(result) if is_pil(source) else result
+    """The result as a PIL image where the source was one, of its mode if it has as many bands."""
+    if not is_pil(source):
+        return result
+    made = pil_module(op).fromarray(result)
+    if source.mode not in _OWN_MODES or len(made.getbands()) != len(source.getbands()):
+        return made
+    made = pil_module(op).frombytes(source.mode, made.size, made.tobytes())
+    if source.mode == "P":
+        made.putpalette(source.getpalette())
+    return made
 
 
 def size_pair(op: str, size: Any, name: str = "size") -> tuple[int, int]:

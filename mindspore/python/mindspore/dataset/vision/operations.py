@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mindspore import _core
-from mindspore.dataset.core.random import row_rng
+from mindspore.dataset.core.random import row_key, row_rng
 from mindspore.dataset.core.validator_helpers import check_int, check_probability, check_type
 from mindspore.dataset.transforms import native
 from mindspore.dataset.transforms.transforms import PyTensorOperation, numpy_type
@@ -20,6 +20,7 @@ from mindspore.dataset.vision import pillow
 from mindspore.dataset.vision.utils import Border, Inter
 
 _MAX_ENCODED_PIXELS = 1 << 28
+_KNOW_PILLOW = ("CenterCrop", "Pad", "RandomCrop")  # the engine does otherwise with PIL images
 
 
 class ImageTensorOperation(PyTensorOperation):
@@ -47,7 +48,12 @@ class ImageTensorOperation(PyTensorOperation):
         form = self.pil_form() if im.is_pil(value) else None
         if form is not None:
             return form(value)
-        return im.like(value, self._image(im.as_image(op, value)), op)
+        image = im.as_image(op, value)
+        specs = native.spec_of(self) if im.is_pil(value) else None
+        if specs and specs[0][0] in _KNOW_PILLOW:
+            key = row_key() if self._draws else 0
+            return im.like(value, native.chain_of([ToPIL(), self]).run(image, key), op)
+        return im.like(value, self._image(image), op)
 
     @native.all_engine
     def _image(self, image: np.ndarray) -> np.ndarray:
@@ -295,13 +301,6 @@ class CenterCrop(BatchTensorOperation):
     def spec(self) -> native.Spec:
         """See native.spec_of."""
         return "CenterCrop", [float(extent) for extent in self.size]
-
-    @native.all_engine
-    def _apply(self, value: Any) -> Any:
-        if not im.is_pil(value):
-            return super()._apply(value)
-        image = native.chain_of([ToPIL(), self]).run(np.asarray(value), 0)
-        return im.like(value, np.asarray(image), "CenterCrop")
 
 
 class Pad(ImageTensorOperation):

@@ -35,19 +35,23 @@ def _filter(op: str, number: float) -> Any:
     return getattr(getattr(module, "Resampling", module), name)
 
 
-def _fill(image: Any, numbers: list[float]) -> Any:
-    """A color of as many bands as the image has."""
+def _fill(op: str, image: Any, numbers: list[float]) -> Any:
+    """A color of as many bands as the image has; a fourth one is full."""
     values = [int(number) for number in numbers]
     bands = len(image.getbands())
     if bands == 1:
         return values[0]
-    return tuple(values[min(i, len(values) - 1)] for i in range(bands))
+    if bands == 2 and len(values) == 3:
+        raise ValueError(
+            f"For '{op}', fill_value must be one number for an image of 2 channels, but got three."
+        )
+    return (*(values * 3)[: min(bands, 3)], *[255] * (bands - 3))
 
 
 def _rotate(image: Any, n: list[float]) -> Any:
     center = (n[4], n[5]) if n[3] else None
     return image.rotate(
-        n[0], _filter("Rotate", n[1]), bool(n[2]), center, fillcolor=_fill(image, n[6:])
+        n[0], _filter("Rotate", n[1]), bool(n[2]), center, fillcolor=_fill("Rotate", image, n[6:])
     )
 
 
@@ -71,7 +75,7 @@ def _affine(image: Any, n: list[float]) -> Any:
     ]  # fmt: skip
     method = _module("Image").Transform.AFFINE
     return image.transform(
-        image.size, method, matrix, _filter("Affine", n[6]), fillcolor=_fill(image, n[8:])
+        image.size, method, matrix, _filter("Affine", n[6]), fillcolor=_fill("Affine", image, n[8:])
     )
 
 
