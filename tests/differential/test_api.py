@@ -75,7 +75,9 @@ def test_the_report(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixtu
     assert word == "all"
     assert int(present) + int(missing) + int(absent) == len(api.names())
     assert 0 < int(tested) < int(present)
-    pattern = r"(.+): (\d+) names, \d+ .*; of (\d+) present (\d+) \(.*\) and tested (\d+) \((.*) %\)"
+    pattern = (
+        r"(.+): (\d+) names, \d+ .*; of (\d+) present (\d+) \(.*\) and tested (\d+) \((.*) %\)"
+    )
     for title, line, least in zip(api.LISTS, (used, released), (912, 3600), strict=True):
         name, listed, wanted, here, checked, share = re.fullmatch(pattern, line).groups()  # type: ignore[union-attr]
         assert name == title and int(listed) >= least

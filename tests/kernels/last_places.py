@@ -114,9 +114,7 @@ UNARY = {
     "log2": Function(ops.log2, np.log2, 2),
     "log10": Function(ops.log10, np.log10, 2),
     "sinc": Function(ops.sinc, _sinc),
-    "gelu, tanh": Function(
-        lambda x: ops.gelu(x, approximate="tanh"), _gelu_tanh, 4, np.abs
-    ),
+    "gelu, tanh": Function(lambda x: ops.gelu(x, approximate="tanh"), _gelu_tanh, 4, np.abs),
     "tanhshrink": Function(ops.tanhshrink, lambda x: x - np.tanh(x), 4, np.abs),
     "logit": Function(ops.logit, special.logit, 4, lambda x: np.abs(np.log(x))),
     "frac": Function(mint.frac, lambda x: x - np.trunc(x), 0),

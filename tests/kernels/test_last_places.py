@@ -12,7 +12,7 @@ from mindspore import _core
 
 # Functions that are made of several ops round each of their results in half types.
 _STEPS = {
-    **{name: 2.0 for name in ("log2", "log10", "logit", "logaddexp", "deg2rad", "rad2deg")},
+    **dict.fromkeys(("log2", "log10", "logit", "logaddexp", "deg2rad", "rad2deg"), 2.0),
     "logaddexp2": 3.0,
 }
 _HALF = 1.0

@@ -32,7 +32,9 @@ def check_boost_level(op: str, level: Any) -> None:
             f"For '{op}', 'boost_level' must be 'O0', 'O1' or 'O2', but got {level!r}."
         )
     if level != "O0":
-        log.warn_once("boost_level", f"{op}: boost_level={level!r} changes nothing: training is exact.")
+        log.warn_once(
+            "boost_level", f"{op}: boost_level={level!r} changes nothing: training is exact."
+        )
 
 
 def build_train_network(

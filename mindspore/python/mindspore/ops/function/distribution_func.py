@@ -139,7 +139,12 @@ def _marked(classes: Tensor, count: int) -> Tensor:
     """Which of so many classes are among the given ones."""
     flat = _reshape(_cast(classes, dtype=_core.int64), shape=(-1,))
     none = raw("Zeros")(shape=(count,), dtype=_core.int32)
-    return raw("TensorScatterElements")(none, flat, bound.ones_like(_cast(flat, dtype=_core.int32)), axis=0) > 0
+    return (
+        raw("TensorScatterElements")(
+            none, flat, bound.ones_like(_cast(flat, dtype=_core.int32)), axis=0
+        )
+        > 0
+    )
 
 
 def _without(rates: Tensor, hits: Tensor) -> Tensor:

@@ -119,6 +119,8 @@ def _multilabel_margin(
     x: Tensor, target: Tensor, reduction: Reduction = "mean"
 ) -> tuple[Tensor, Tensor]:
     """A loss of margins between the listed classes of each row and the others, and which classes are listed."""
+    if not x.ndim:
+        raise ValueError("For 'MultilabelMarginLoss', 'x' must have a dimension, but got a scalar.")
     loss, is_target = _label_margins(x, target)
     loss = _reduced(_reshape(loss, shape=x.shape[:-1]), reduction)
     return loss, _cast(_reshape(is_target, shape=x.shape), dtype=target.dtype)
