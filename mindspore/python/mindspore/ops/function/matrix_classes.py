@@ -39,6 +39,8 @@ def _lstsq(x: Tensor, a: Tensor, fast: bool, l2_regularizer: float) -> Tensor:
 def _matrix_solve_ls(
     matrix: Tensor, rhs: Tensor, l2_regularizer: Real | Tensor, fast: bool
 ) -> Tensor:
+    for argument, x in (("matrix", matrix), ("rhs", rhs)):
+        factor_func._require_matrices("MatrixSolveLs", argument, x)
     require_same_dtype("MatrixSolveLs", matrix, rhs)
     if isinstance(l2_regularizer, Tensor):
         require_rank("MatrixSolveLs", "l2_regularizer", l2_regularizer, 0)

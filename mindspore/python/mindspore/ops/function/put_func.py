@@ -91,7 +91,7 @@ def _index_put(x1: Tensor, x2: Tensor, indices: Sequence[Tensor], accumulate: in
 
 def _index_fill(x: Tensor, dim: int | Tensor, index: Tensor, value: Tensor | Number) -> Tensor:
     """`x` with the slices at positions of an axis set to one value."""
-    return index_fill(x, _ints("IndexFill", dim)[0], index, value)
+    return index_fill(x, _one_int("IndexFill", "dim", dim), index, value)
 
 
 def masked_scattered(x: Tensor, mask: Tensor, updates: Tensor) -> Tensor:
