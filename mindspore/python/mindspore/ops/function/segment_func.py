@@ -84,7 +84,9 @@ def _ragged_range(starts: Tensor, limits: Tensor, deltas: Tensor, Tsplits: Any) 
         raise ValueError("For 'RaggedRange', the numbers must be real and finite.")
     if (arrays[2] == 0).any():
         raise ValueError("For 'RaggedRange', the steps must not be 0, but got 0.")
-    ranges = [np.arange(*bounds) for bounds in zip(*map(np.atleast_1d, np.broadcast_arrays(*arrays)))]
+    ranges = [
+        np.arange(*bounds) for bounds in zip(*map(np.atleast_1d, np.broadcast_arrays(*arrays)))
+    ]
     splits = np.cumsum([0, *map(len, ranges)])
     values = np.concatenate([np.zeros(0), *ranges])
     return Tensor(splits, Tsplits), Tensor(values, starts.dtype)
