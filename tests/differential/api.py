@@ -2,7 +2,8 @@
 that are accepted and do nothing.
 
 `names.tsv` lists the names of the reference release and of published models, `absent.tsv` those that no release has, or that have no
-meaning here. A name is tested where a differential call or a row of its op names it, or something that it is another name of."""
+meaning here. A name is tested where a differential call or a row of its op names it, or something that it is another name of; a module
+by what is in it. Behind the table stands the share of each of the two lists, less the groups that have tests of their own kind."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ import sys
 import warnings
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from differential.calllib import calls_of, families
 from differential.ignored import ignored
@@ -20,12 +21,29 @@ from differential.ignored import ignored
 HERE = Path(__file__).parent
 ROWS = HERE.parent / "ops" / "rows"
 _MISSING = object()
+# Groups that recorded answers, rings of processes, or files test, by tests of their own.
+_APART = re.compile(
+    r"dataset|mindrecord|parallel\b|mint\.distributed$|communication\.comm_func$|onnx$"
+)
+LISTS = {
+    "used by published models": lambda entry: entry.uses > 0,
+    "release 2.10": lambda entry: entry.source == "release",
+}
 
 
-def names() -> dict[str, tuple[str, str, str, int]]:
-    """Group, kind, source and uses by name."""
+class Entry(NamedTuple):
+    """What the list says of a name."""
+
+    group: str
+    kind: str
+    source: str
+    uses: int
+
+
+def names() -> dict[str, Entry]:
+    """What the list says, by name."""
     lines = [x.split("\t") for x in (HERE / "names.tsv").read_text().splitlines() if x[0] != "#"]
-    return {n: (group, kind, source, int(uses)) for n, group, kind, source, uses in lines}
+    return {n: Entry(group, kind, source, int(uses)) for n, group, kind, source, uses in lines}
 
 
 def absent() -> dict[str, str]:
@@ -80,57 +98,98 @@ def _of_rows() -> set[str]:
     return made
 
 
-def main() -> int:
-    """Prints the table, or what is missing and untested in groups."""
-    warnings.simplefilter("ignore")
-    groups, reasons = sys.argv[1:], absent()
-    if groups == ["ignored"]:
-        return _show_ignored()
-    listed, identities = tested()
-    counts: dict[str, Counter] = {}
-    shown: dict[str, list[tuple[int, str]]] = {"missing": [], "untested": []}
-    for name, (group, _, _, uses) in names().items():
-        count = counts.setdefault(group, Counter())
+def states() -> dict[str, tuple[str, bool]]:
+    """Of each name: "present", "missing" or "absent", and whether it is tested."""
+    (listed, identities), reasons = tested(), absent()
+    known = {}
+    for name, entry in names().items():
         value = found(name)
         state = "present" if value is not _MISSING else "missing"
         if hasattr(value, "_ms_refused") or (state == "missing" and why_absent(name, reasons)):
             state = "absent"
-        count[state] += 1
-        is_tested = name in listed or id(value) in identities
-        count["tested"] += is_tested and state == "present"
-        if group in groups and state == "missing":
-            shown["missing"].append((uses, name))
-        elif group in groups and state == "present" and not is_tested:
-            shown["untested"].append((uses, name))
+        is_tested = entry.kind == "module" or name in listed or id(value) in identities
+        known[name] = state, is_tested and state == "present"
+    return known
+
+
+def main() -> int:
+    """Prints the table and the sums, or what is missing and untested in groups."""
+    warnings.simplefilter("ignore")
+    groups = sys.argv[1:]
+    if groups == ["ignored"]:
+        return _show_ignored()
+    known = states()
     if groups:
-        for state, found_names in shown.items():
-            for uses, name in sorted(found_names, key=lambda x: (-x[0], x[1])):
-                print(f"{state}\t{name}\t{uses}")
+        _show_groups(groups, known)
         return 0
-    _table(counts)
+    _table(known)
+    for title, takes in LISTS.items():
+        print(_sum(title, [n for n, e in names().items() if takes(e)], known))
     return 0
 
 
-def _show_ignored() -> int:
-    """Prints the arguments that are accepted and do nothing, once for all names of one thing."""
+def _show_groups(groups: list[str], known: dict[str, tuple[str, bool]]) -> None:
+    """Prints the names of groups that are missing or untested, the most used ones first."""
+    listed = [(name, entry.uses) for name, entry in names().items() if entry.group in groups]
+    for word, state in (("missing", "missing"), ("untested", "present")):
+        for name, uses in sorted(listed, key=lambda x: (-x[1], x[0])):
+            if known[name] == (state, False):
+                print(f"{word}\t{name}\t{uses}")
+
+
+def all_ignored() -> dict[str, list[str]]:
+    """The arguments that are accepted and do nothing, under the first name of each thing."""
+    from mindspore import _core
+
+    unused: dict[str, list[str]] = {}
+    for op in _core.registry():
+        if said := [a[0] for a in op["attributes"] if a[-1].startswith("Accepted")]:
+            unused[f"mindspore.ops.{op['name']}"] = said
     seen: set[int] = set()
     for name in sorted(names()):
         value = found(name)
         if value is _MISSING or hasattr(value, "_ms_refused") or id(value) in seen:
             continue
         seen.add(id(value))
-        if unused := ignored(value):
-            print(f"{name}\t{', '.join(unused)}")
+        if own := ignored(value):
+            unused[name] = own
+    return unused
+
+
+def _show_ignored() -> int:
+    for name, arguments in all_ignored().items():
+        print(f"{name}\t{', '.join(arguments)}")
     return 0
 
 
-def _table(counts: dict[str, Counter]) -> None:
+def _table(known: dict[str, tuple[str, bool]]) -> None:
+    counts: dict[str, Counter] = {}
+    for name, entry in names().items():
+        state, is_tested = known[name]
+        counts.setdefault(entry.group, Counter()).update({state: 1, "tested": int(is_tested)})
     columns = ("present", "tested", "missing", "absent")
     print(f"{'group':<44}" + "".join(f"{c:>9}" for c in columns))
     for group, count in sorted(counts.items(), key=lambda g: (-g[1]["missing"], g[0])):
         print(f"{group:<44}" + "".join(f"{count[c]:>9}" for c in columns))
     total = sum(counts.values(), Counter())
     print(f"{'all':<44}" + "".join(f"{total[c]:>9}" for c in columns))
+
+
+def _sum(title: str, listed: list[str], known: dict[str, tuple[str, bool]]) -> str:
+    """The share of a list that is here, and that is tested, in one line."""
+    groups = names()
+    own = [n for n in listed if not _APART.match(groups[n].group)]
+    wanted = [n for n in own if known[n][0] != "absent"]
+    here = sum(known[n][0] == "present" for n in wanted)
+    is_tested = sum(known[n][1] for n in wanted)
+    shares = " and ".join(
+        f"{what} {count} ({100 * count / len(wanted):.2f} %)"
+        for what, count in (("present", here), ("tested", is_tested))
+    )
+    return (
+        f"{title}: {len(own)} names, {len(own) - len(wanted)} of them left out for a reason; "
+        f"of {len(wanted)} {shares}"
+    )
 
 
 if __name__ == "__main__":

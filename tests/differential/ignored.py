@@ -26,9 +26,10 @@ def ignored(value: Any) -> list[str]:
         except (TypeError, ValueError, NameError, AttributeError):
             continue
         names = [p.name for p in known if p.kind not in _KINDS and not _is_fixed(p.annotation)]
-        used, says = _used(function), _said(value, function)
-        found += [n for n in names if n in says or (n not in _ELSEWHERE and n not in used)]
-    return list(dict.fromkeys(found))
+        used = _used(function)
+        found += _said(function)
+        found += [n for n in names if n not in _ELSEWHERE and n not in used]
+    return list(dict.fromkeys([*_said(value), *found]))
 
 
 def _functions(value: Any) -> Iterator[Any]:
@@ -41,9 +42,9 @@ def _functions(value: Any) -> Iterator[Any]:
             yield inspect.unwrap(own)
 
 
-def _said(value: Any, function: Any) -> set[str]:
-    text = "\n".join(filter(None, (inspect.getdoc(value), inspect.getdoc(function))))
-    return {name.strip() for names in _SAYS.findall(text) for name in names.split(",")}
+def _said(value: Any) -> list[str]:
+    text = inspect.getdoc(value) or ""
+    return [name.strip() for names in _SAYS.findall(text) for name in names.split(",")]
 
 
 def _is_fixed(annotation: Any) -> bool:

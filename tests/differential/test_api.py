@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -41,6 +43,20 @@ def test_arguments_that_do_nothing_are_found() -> None:
     assert ignored(api.found("mindspore.mint.narrow")) == []
 
 
+def test_the_list_of_arguments_that_do_nothing() -> None:
+    """Each has a line with its reason, and each line is about some."""
+    said: dict[str, list[str]] = {}
+    page = Path(__file__).parents[2] / "docs" / "ignored_arguments.md"
+    for line in page.read_text().splitlines():
+        if not line.startswith("| `"):
+            continue
+        of, arguments, why = line.strip("| ").split(" | ")
+        assert why
+        for name in re.findall(r"`([^`]+)`", of):
+            said[f"mindspore.{name}"] = re.findall(r"`([^`]+)`", arguments)
+    assert said == api.all_ignored()
+
+
 def test_absent_names_are_absent() -> None:
     known = api.names()
     for name, reason in api.absent().items():
@@ -54,11 +70,19 @@ def test_absent_names_are_absent() -> None:
 def test_the_report(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
     monkeypatch.setattr(sys, "argv", ["api"])
     assert api.main() == 0
-    *_, last = capsys.readouterr().out.splitlines()
+    *_, last, used, released = capsys.readouterr().out.splitlines()
     word, present, tested, missing, absent = last.split()
     assert word == "all"
     assert int(present) + int(missing) + int(absent) == len(api.names())
     assert 0 < int(tested) < int(present)
+    pattern = (
+        r"(.+): (\d+) names, \d+ .*; of (\d+) present (\d+) \(.*\) and tested (\d+) \((.*) %\)"
+    )
+    for title, line, least in zip(api.LISTS, (used, released), (912, 3600), strict=True):
+        name, listed, wanted, here, checked, share = re.fullmatch(pattern, line).groups()  # type: ignore[union-attr]
+        assert name == title and int(listed) >= least
+        assert int(checked) <= int(here) <= int(wanted) < int(listed)
+        assert float(share) >= 98.0
     monkeypatch.setattr(sys, "argv", ["api", "ignored"])
     assert api.main() == 0
     assert "mindspore.Model\tboost_level" in capsys.readouterr().out.splitlines()

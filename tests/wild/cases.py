@@ -8,55 +8,93 @@ import zlib
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from mindspore import Tensor
 from wild.targets import Target, targets
-from wild.values import FEW, TENSORS, VALUES
+from wild.values import FEW, GRID, TENSORS, VALUES
 
 OF_EACH = 24  # quick cases of a target at most
 
+Place = int | str  # of an argument, or its name
+
 
 class Case(NamedTuple):
-    """A call of a target with `value` for one of its arguments; all of them where `place` is None."""
+    """A call of a target with wild values for some of its arguments."""
 
     target: Target
-    place: int | str | None
-    value: str
+    values: tuple[tuple[Place, str], ...]
 
     def __str__(self) -> str:
-        where = "every argument" if self.place is None else f"argument {self.place}"
-        return f"{self.target.name} with {self.value} for {where}"
+        given = [value for _, value in self.values]
+        if len(given) == len(self.target.args) > 1 and len(set(given)) == 1:
+            return f"{self.target.name} with {given[0]} for every argument"
+        changes = (f"{value} for argument {place}" for place, value in self.values)
+        return f"{self.target.name} with {' and '.join(changes)}"
 
     def arguments(self) -> tuple[list, dict]:
         """What it is called with."""
         args, kwargs = list(self.target.args), dict(self.target.kwargs)
-        make = VALUES[self.value]
-        if self.place is None:
-            return [make() for _ in args], kwargs
-        if isinstance(self.place, int):
-            args[self.place] = make()
-        else:
-            kwargs[self.place] = make()
+        for place, value in self.values:
+            made = (VALUES.get(value) or GRID[value])()
+            if isinstance(place, int):
+                args[place] = made
+            else:
+                kwargs[place] = made
         return args, kwargs
 
 
-def cases(quick: bool, only: str = "") -> Iterator[Case]:
-    """Every target, or those whose names begin so, with every value in every place; the quick ones are some of a few values."""
+def cases(kind: str, only: str = "") -> Iterator[Case]:
+    """The cases of every target, or of those whose names begin so. Of the kind "quick" they are some of a few values; of "all", every
+    value in every place and in all places at once; of a number, so many of each, drawn with several values at a time."""
     for target in targets(only):
-        found = list(_of(target, FEW if quick else list(VALUES)))
-        if quick and len(found) > OF_EACH:
-            drawn = random.Random(zlib.crc32(target.name.encode()))
+        drawn = random.Random(zlib.crc32(target.name.encode()))
+        if kind.isdigit():
+            yield from _drawn(target, drawn, int(kind))
+            continue
+        found = list(_of(target, FEW if kind == "quick" else list(VALUES)))
+        if kind == "quick" and len(found) > OF_EACH:
             found = drawn.sample(found, OF_EACH)
         yield from found
-        if not quick and len(target.args) > 1:
+        if kind == "all" and len(target.args) > 1:
             for value in VALUES:
-                yield Case(target, None, value)
+                yield Case(target, tuple((i, value) for i in range(len(target.args))))
+
+
+def _places(target: Target) -> list[Place]:
+    return [*range(len(target.args)), *target.names]
+
+
+def _takes(target: Target, place: Place, value: str) -> bool:
+    """Whether a value can be there at all: a method belongs to a tensor."""
+    bound = place == 0 and target.name.startswith("Tensor.")
+    return not bound or value in TENSORS or value in GRID
 
 
 def _of(target: Target, chosen: Sequence[str]) -> Iterator[Case]:
-    for place in (*range(len(target.args)), *target.names):
-        bound = place == 0 and target.name.startswith("Tensor.")
+    for place in _places(target):
         for value in chosen:
-            if not bound or value in TENSORS:
-                yield Case(target, place, value)
+            if _takes(target, place, value):
+                yield Case(target, ((place, value),))
+
+
+def _drawn(target: Target, drawn: random.Random, count: int) -> Iterator[Case]:
+    """So many cases, or as many as there are. Where the sample has a tensor, most values are tensors."""
+    places, known = _places(target), set()
+    for _ in range(20 * count if places else 0):
+        size = 1 if drawn.random() < 0.4 else drawn.randint(1, len(places))
+        values = []
+        for place in sorted(drawn.sample(places, size), key=str):
+            of_tensor = isinstance(place, int) and isinstance(target.args[place], Tensor)
+            value = drawn.choice(_GRID if drawn.random() < (0.8 if of_tensor else 0.1) else _VALUES)
+            if _takes(target, place, value):
+                values.append((place, value))
+        if values and tuple(values) not in known:
+            known.add(tuple(values))
+            yield Case(target, tuple(values))
+        if len(known) == count:
+            return
+
+
+_GRID, _VALUES = list(GRID), list(VALUES)
 
 
 _PYTHONS_OWN = re.compile(

@@ -24,7 +24,7 @@ _TESTS = str(Path(__file__).resolve().parents[1])
 class Worker:
     """One process, and those that follow it."""
 
-    def __init__(self, selection: tuple[bool, str], first: int, step: int, folder: Path):
+    def __init__(self, selection: tuple[str, str], first: int, step: int, folder: Path):
         self.selection, self.next, self.step = selection, first, step
         self.notes, self.found = folder / f"{first}.notes", folder / f"{first}.found"
         self.findings: list[tuple[str, str]] = []
@@ -38,8 +38,7 @@ class Worker:
             "OMP_NUM_THREADS": "1",
             "PYTHONPATH": os.pathsep.join([_TESTS, *sys.path]),
         }
-        quick, only = self.selection
-        kind = "quick" if quick else "all"
+        kind, only = self.selection
         command = [
             sys.executable,
             "-m",
@@ -88,18 +87,18 @@ class Worker:
         self._start()
 
 
-def run_all(quick: bool, only: str = "", workers: int = 2) -> list[tuple[str, str]]:
-    """The findings: the case, and what is wrong with it."""
+def run_all(kind: str, only: str = "", workers: int = 2) -> list[tuple[str, str]]:
+    """The findings among the cases of a kind: the case, and what is wrong with it."""
     with tempfile.TemporaryDirectory() as folder:
-        team = [Worker((quick, only), i, workers, Path(folder)) for i in range(workers)]
+        team = [Worker((kind, only), i, workers, Path(folder)) for i in range(workers)]
         while [worker for worker in team if worker.is_busy()]:
             time.sleep(0.05)
         found = [tuple(json.loads(line)) for w in team for line in w.found.read_text().splitlines()]
         deaths = dict(death for worker in team for death in worker.deaths)
-    return found + list(_named(deaths, quick, only))
+    return found + list(_named(deaths, kind, only))
 
 
-def _named(deaths: dict[int, str], quick: bool, only: str) -> Iterator[tuple[str, str]]:
-    for number, case in enumerate(cases(quick, only) if deaths else ()):
+def _named(deaths: dict[int, str], kind: str, only: str) -> Iterator[tuple[str, str]]:
+    for number, case in enumerate(cases(kind, only) if deaths else ()):
         if number in deaths:
             yield str(case), deaths[number]

@@ -92,10 +92,10 @@ def _of_class(name: str, kind: type) -> Iterator[Target]:
         kwargs,
         _named(kind, len(args)) or _OF_TENSORS.get(name, []),
     )
-    if not issubclass(kind, (nn.Cell, nn.Metric)) or kind in _NOT_CALLED:
+    if not issubclass(kind, (nn.Cell, nn.Metric, ops.Primitive)) or kind in _NOT_CALLED:
         return
     made = kind(*args, **kwargs)
-    method = made.update if isinstance(made, nn.Metric) else made.construct
+    method = _method_of(made)
     given, named = inputs or (from_signature(method), {})
     fresh = lambda: _method_of(kind(*args, **kwargs))
     make = fresh if isinstance(made, nn.Metric) else lambda: made
@@ -114,7 +114,9 @@ _OF_TENSORS = {"ms.Tensor": ["dtype", "shape", "init"]}
 
 
 def _method_of(made: Any) -> Callable:
-    return made.update
+    if isinstance(made, nn.Metric):
+        return made.update
+    return made.construct if isinstance(made, nn.Cell) else made
 
 
 def _members() -> Iterator[tuple[str, Any]]:
@@ -131,6 +133,10 @@ def _places() -> Iterator[tuple[str, Any]]:
     for name in sorted(ops.__all__, key=lambda n: f"ops.{n}" not in _declared()):
         if not isinstance(getattr(ops, name), type):
             yield f"ops.{name}", getattr(ops, name)
+    for name in ops.__all__:
+        member = getattr(ops, name)
+        if isinstance(member, type) and is_listed(f"ops.{name}", True):
+            yield f"ops.{name}", member
     for name in dir(Tensor):
         if not name.startswith("_") and not isinstance(
             inspect.getattr_static(Tensor, name), property

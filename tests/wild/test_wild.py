@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -46,14 +47,14 @@ def test_verdicts() -> None:
 
 def test_quick_cases() -> None:
     """A few values in every place."""
-    findings = run_all(quick=True)
+    findings = run_all("quick")
     assert not findings, report(findings)
 
 
 @pytest.mark.slow
 def test_all_cases() -> None:
     """Every value in every place, and in all places at once."""
-    findings = run_all(quick=False)
+    findings = run_all("all")
     assert not findings, report(findings)
 
 
@@ -62,6 +63,15 @@ def test_modes_refuse_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.chdir(tmp_path)
     found = differences(step=97)
     assert not found, report(found)
+
+
+def test_drawn_cases() -> None:
+    """As many of each as are asked for, the same ones every time."""
+    drawn = [str(case) for case in cases("40", "ops.m")]
+    assert drawn == [str(case) for case in cases("40", "ops.m")] == list(dict.fromkeys(drawn))
+    counts = Counter(text.split()[0] for text in drawn)
+    assert len(counts) > 30 and set(counts.values()) == {40}
+    assert not run_all("40", "ops.mat")
 
 
 @pytest.mark.slow
@@ -74,6 +84,6 @@ def test_modes_refuse_alike_everywhere(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_every_target_has_cases() -> None:
     """No function without arguments is counted as tested."""
-    names = {case.target.name for case in cases(quick=True)}
+    names = {case.target.name for case in cases("quick")}
     plain = {target.name for target in targets() if target.args or target.names}
     assert names == plain and len(names) > 600

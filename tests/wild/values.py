@@ -88,6 +88,51 @@ TENSORS: dict[str, Callable[[], Any]] = {
         )
     },
 }
+
+
+def _filled(content: str, shape: tuple[int, ...], dtype: str) -> Callable[[], Tensor]:
+    def make() -> Tensor:
+        size = int(np.prod(shape))
+        numbers = np.arange(size) % 5 if content == "counting" else np.ones(size)
+        numbers = numbers * {"zeros": 0, "negative": -1}.get(content, 1)
+        whole = Tensor(numbers.astype(np.float32).reshape(shape)).astype(getattr(ms, dtype))
+        return _with_ends(whole) if content == "special" else whole
+
+    return make
+
+
+def _with_ends(x: Tensor) -> Tensor:
+    """The first elements replaced by what is not finite, or by the ends of the range."""
+    array = x.asnumpy().copy()
+    if array.dtype.kind in "iu":
+        info = np.iinfo(array.dtype)
+        ends = np.array([info.max, info.min, 0], array.dtype)
+    else:
+        ends = np.array([np.nan, np.inf, -np.inf]).astype(array.dtype)
+    array.reshape(-1)[: len(ends)] = ends[: array.size]
+    return Tensor(array).astype(x.dtype)
+
+
+# Tensors of all dtypes, some shapes and contents.
+_SHAPES = (
+    (),
+    (0,),
+    (1,),
+    (3,),
+    (2, 3),
+    (3, 2),
+    (2, 0, 3),
+    (1, 2, 3),
+    (2, 3, 4, 5),
+    (1, 1, 2, 3, 4),
+)
+_DTYPES = "bool_ int8 int32 int64 uint8 uint32 float16 bfloat16 float32 float64 complex64".split()
+GRID: dict[str, Callable[[], Any]] = {
+    f"{dtype}{list(shape)} {content}": _filled(content, shape, dtype)
+    for dtype in _DTYPES
+    for shape in _SHAPES
+    for content in ("zeros", "ones", "counting", "negative", "special")
+}
 VALUES = {**NUMBERS, **OBJECTS, **CONTAINERS, **TENSORS}
 # Of each kind what has found most.
 FEW = (

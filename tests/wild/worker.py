@@ -16,7 +16,7 @@ import warnings
 MEMORY = 4 << 30  # bytes
 
 
-def main(quick: bool, first: int, step: int, notes: str, only: str) -> None:
+def main(kind: str, first: int, step: int, notes: str, only: str) -> None:
     """Runs every `step`-th case from `first` on."""
     from wild.cases import cases, run
 
@@ -25,7 +25,7 @@ def main(quick: bool, first: int, step: int, notes: str, only: str) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     warnings.simplefilter("ignore")
     with open(notes, "r+b") as file, mmap.mmap(file.fileno(), 8) as place:
-        for number, case in enumerate(cases(quick, only)):
+        for number, case in enumerate(cases(kind, only)):
             if number < first or (number - first) % step:
                 continue
             place[:8] = struct.pack("q", number)
@@ -35,4 +35,4 @@ def main(quick: bool, first: int, step: int, notes: str, only: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] == "quick", int(sys.argv[2]), int(sys.argv[3]), sys.argv[4], sys.argv[5])
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4], sys.argv[5])

@@ -157,10 +157,10 @@ template <class F>
   F s = x * x;
   F p = Horner(s, F(-0.00566697726f), F(0.0206061769f), F(-0.0537300073f), F(0.133313313f),
                F(-0.333332777f));  // |x| < 0.63
-  F small = Fma(x * s, p, x);
+  F small = Fma(a * s, p, a);
   F t = Select(a < F(10.0f), a, F(10.0f));
   F large = F(1.0f) - F(2.0f) / (ExpInside(F(2.0f) * t) + F(1.0f));
-  return Select(a >= F(0.625f), WithSign(large, x), small);  // nan: small
+  return WithSign(Select(a >= F(0.625f), large, small), x);  // nan: small; keeps -0
 }
 
 // 1 / (1 + 2^k e^r) = s / (s + e^r) with s = 2^-k, which is cut at 2^-126: below, e^r is the sum.

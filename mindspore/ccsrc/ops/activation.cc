@@ -151,7 +151,7 @@ void DefineHardUnits(OpRegistry& ops) {
       .Grad([](GradContext& g) { return g.Call("HSigmoidGrad", {g.dout(), g.in(0)}); })
       .Python("hardsigmoid(input)");
   Activation(ops, "HSwish", "x * hardsigmoid(x).")
-      .Scalar([](Expr x) { return x * Min(Max(x + 3.0, 0.0), 6.0) / 6.0; })
+      .Scalar([](Expr x) { return x * (Min(Max(x + 3.0, 0.0), 6.0) / 6.0); })
       .Joins({.name = "hswish", .cheap = true})
       .Grad([](GradContext& g) { return g.Call("HSwishGrad", {g.dout(), g.in(0)}); })
       .Python("hardswish(input)");

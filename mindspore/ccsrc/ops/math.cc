@@ -180,8 +180,10 @@ void DefinePowers(OpRegistry& ops) {
         Expr large = Max(Abs(x), Abs(y));
         Expr small = Min(Abs(x), Abs(y));
         Expr ratio = small / Select(large == 0.0, 1.0, large);
-        Expr infinite = x.trace->Add(ScalarOp::kIsInf, DType::kBool, {large});
-        return Select(infinite, large, large * Sqrt(ratio * ratio + 1.0));
+        auto infinite = [](Expr v) { return v.trace->Add(ScalarOp::kIsInf, DType::kBool, {v}); };
+        // An infinity wins over a nan.
+        Expr root = Select(infinite(y), Abs(y), large * Sqrt(ratio * ratio + 1.0));
+        return Select(infinite(x), Abs(x), root);
       })
       .Grad([](GradContext& g) {
         return BinaryGrad(

@@ -17,6 +17,20 @@ namespace py = pybind11;
 std::string TypeName(PyObject* object) { return Py_TYPE(object)->tp_name; }
 
 // ---- arrays
+namespace {
+// Its elements one behind the other: more memory than it has itself where it repeats some.
+py::array Contiguous(const py::array& array) {
+  try {
+    return py::module_::import("numpy").attr("ascontiguousarray")(array).cast<py::array>();
+  } catch (const py::error_already_set& error) {
+    if (!error.matches(PyExc_MemoryError)) throw;
+    Throw(ErrorKind::kMemory,
+          "For 'Tensor', the {} bytes of the array must fit into memory, but they do not.",
+          array.nbytes());
+  }
+}
+}  // namespace
+
 Tensor TensorFromArray(py::array array, bool copy) {
   DType dtype;
   if (!DTypeFromNumpy(array.dtype(), &dtype)) {
@@ -28,9 +42,7 @@ Tensor TensorFromArray(py::array array, bool copy) {
   Ints dims(array.shape(), array.shape() + array.ndim());
   Shape shape(dims);
   bool dense = (array.flags() & py::array::c_style) != 0;
-  if (!dense)
-    array = py::module_::import("numpy").attr("ascontiguousarray")(array).cast<py::array>().reshape(
-        dims);
+  if (!dense) array = Contiguous(array).reshape(dims);
   bool aligned = reinterpret_cast<uintptr_t>(array.data()) % ItemSize(dtype) == 0;
   if (copy || !aligned || !array.writeable()) {
     Tensor tensor(dtype, shape);

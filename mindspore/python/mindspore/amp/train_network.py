@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindspore import nn
+from mindspore import log, nn
 from mindspore.amp.loss_scale_manager import FixedLossScaleManager, LossScaleManager
 from mindspore.amp.mixed_precision import LEVELS, auto_mixed_precision
 from mindspore.common import dtype as mstype
@@ -25,6 +25,18 @@ class _LossIn32(nn.Cell):
 _OPTIONS = ("loss_scale_manager", "keep_batchnorm_fp32", "cast_model_type")
 
 
+def check_boost_level(op: str, level: Any) -> None:
+    """Raise unless it is a level of the booster, which leaves out parts of a training; says that here nothing is left out."""
+    if level not in ("O0", "O1", "O2"):
+        raise ValueError(
+            f"For '{op}', 'boost_level' must be 'O0', 'O1' or 'O2', but got {level!r}."
+        )
+    if level != "O0":
+        log.warn_once(
+            "boost_level", f"{op}: boost_level={level!r} changes nothing: training is exact."
+        )
+
+
 def build_train_network(
     network: Any,
     optimizer: Any,
@@ -43,6 +55,7 @@ def build_train_network(
         )
     if level not in LEVELS:
         raise ValueError(f"For '{op}', 'level' must be one of {list(LEVELS)}, but got {level!r}.")
+    check_boost_level(op, boost_level)
     for name in kwargs:
         if name not in _OPTIONS:
             raise ValueError(

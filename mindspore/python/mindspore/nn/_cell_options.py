@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -32,13 +33,28 @@ class HookHandle:
 
     def __init__(self, hooks: dict[int, Any], hook: Callable[..., Any], with_kwargs: bool) -> None:
         self._hooks = hooks
-        self._key = next(_hook_keys)
-        hooks[self._key] = (hook, with_kwargs)
+        self.key = next(_hook_keys)
+        hooks[self.key] = (hook, with_kwargs)
 
     def remove(self) -> None:
         """Take the hook off."""
-        if self._hooks.pop(self._key, None) is not None:
+        if self._hooks.pop(self.key, None) is not None:
             _core.bump_epoch()
+
+
+class _HookedCall:
+    """One call with hooks around it: what they are given next, and which of them had their turn."""
+
+    def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.args, self.kwargs = args, kwargs
+        self.output: Any = None
+        self.called: set[int] = set()
+
+    def after(self, key: int, cell: Any, hook: Callable[..., Any], with_kwargs: bool) -> Any:
+        """What a hook behind construct returns."""
+        self.called.add(key)
+        inputs = (self.args, self.kwargs) if with_kwargs else (self.args,)
+        return _custom.invoke(hook, cell, *inputs, self.output)
 
 
 class CellOptions:
@@ -53,6 +69,8 @@ class CellOptions:
     _converts_parameters = True
     _forward_pre_hooks: dict[int, Any] | None = None
     _forward_hooks: dict[int, Any] | None = None
+    # Those that are called even if construct raises.
+    _always_hooks: set[int] | None = None
     _backward_pre_hooks: dict[int, Any] | None = None
     _backward_hooks: dict[int, Any] | None = None
     _recompute: dict[str, Any] | None = None
@@ -153,25 +171,44 @@ class CellOptions:
         self, args: tuple[Any, ...], kwargs: dict[str, Any], run: Callable[..., Any]
     ) -> Any:
         """`run(args, kwargs)`, which runs construct, with the hooks around it; in both modes."""
+        call = _HookedCall(args, kwargs)
+        try:
+            return self._run_between_hooks(call, run)
+        except Exception:
+            if self._always_hooks and not _core.is_tracing():
+                self._call_after_failure(call)
+            raise
+
+    def _run_between_hooks(self, call: _HookedCall, run: Callable[..., Any]) -> Any:
         for hook, with_kwargs in list((self._forward_pre_hooks or {}).values()):
-            replaced = (
-                _custom.invoke(hook, self, args, kwargs)
-                if with_kwargs
-                else _custom.invoke(hook, self, args)
-            )
+            inputs = (call.args, call.kwargs) if with_kwargs else (call.args,)
+            replaced = _custom.invoke(hook, self, *inputs)
             if replaced is None:
                 continue
             if with_kwargs:
-                args, kwargs = replaced
+                call.args, call.kwargs = replaced
             else:
-                args = replaced if isinstance(replaced, tuple) else (replaced,)
-        output = self._run_with_gradient(args, kwargs, run)
-        for hook, with_kwargs in list((self._forward_hooks or {}).values()):
-            given = (args, kwargs, output) if with_kwargs else (args, output)
-            replaced = _custom.invoke(hook, self, *given)
+                call.args = replaced if isinstance(replaced, tuple) else (replaced,)
+        call.output = self._run_with_gradient(call.args, call.kwargs, run)
+        for key, (hook, with_kwargs) in list((self._forward_hooks or {}).items()):
+            replaced = call.after(key, self, hook, with_kwargs)
             if replaced is not None:
-                output = replaced
-        return output
+                call.output = replaced
+        return call.output
+
+    def _call_after_failure(self, call: _HookedCall) -> None:
+        """The hooks that are always called, and were not yet; what they raise gives way to the first exception."""
+        for key, (hook, with_kwargs) in list((self._forward_hooks or {}).items()):
+            if key not in (self._always_hooks or ()) or key in call.called:
+                continue
+            try:
+                call.after(key, self, hook, with_kwargs)
+            except Exception as error:
+                warnings.warn(
+                    f"A forward hook of {type(self).__name__} with always_call=True raised {type(error).__name__} behind "
+                    f"another exception: {error}",
+                    stacklevel=2,
+                )
 
     def _run_with_gradient(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], run: Callable[..., Any]
@@ -280,12 +317,15 @@ class CellOptions:
             hook_fn: The hook.
             prepend: Whether it comes before the hooks there are.
             with_kwargs: It is called with (cell, inputs, keywords, output).
-            always_call: Accepted; an exception in construct ends the call.
+            always_call: It is called, with what there is of an output, even if the call raises; the exception is raised
+                behind it. Compiled code knows no such hook: an exception ends it.
 
         Returns a handle whose `remove()` takes the hook off.
         """
-        del always_call
-        return self._add_hook("_forward_hooks", hook_fn, prepend, with_kwargs)
+        handle = self._add_hook("_forward_hooks", hook_fn, prepend, with_kwargs)
+        if always_call:
+            self.__dict__["_always_hooks"] = {*(self._always_hooks or ()), handle.key}
+        return handle
 
     def register_backward_pre_hook(self, hook_fn: Callable[..., Any]) -> HookHandle:
         """Call `hook_fn(cell, grad_output)` before the backward pass of the cell.

@@ -8,6 +8,7 @@ from typing import Any
 from mindspore._core import Tensor
 from mindspore.common import _groups
 from mindspore.common import dtype as mstype
+from mindspore.common._size import is_int
 from mindspore.ops import _exchange
 from mindspore.ops.primitive import PythonPrimitive
 
@@ -131,7 +132,9 @@ def _in_blocks(self: Any, x: Tensor, sends: list[int], receives: list[int]) -> T
 def _numbers(name: str, what: str, counts: Any, size: int) -> list[int]:
     """Counts, one for each process."""
     counts = counts.asnumpy() if isinstance(counts, Tensor) else counts
-    numbers = [int(n) for n in _flat(counts)]
+    numbers = _flat(counts)
+    if not all(is_int(n) for n in numbers):
+        raise TypeError(f"For '{name}', '{what}' must be integers, but got {counts}.")
     if len(numbers) != size or min(numbers) < 0:
         raise ValueError(
             f"For '{name}', '{what}' must be {size} numbers of at least 0, but got {counts}."

@@ -47,10 +47,13 @@ def switch_layer(index, layers):
         raise IndexError(
             f"For 'switch_layer', 'index' must be in [-{len(layers)}, {len(layers)}), but got {index}."
         )
-    if isinstance(index, Tensor) and (index.size != 1 or index.dtype not in _INTEGERS):
-        raise TypeError(
-            f"For 'switch_layer', 'index' must be a Tensor of one integer, but got {index.dtype}{list(index.shape)}."
-        )
+    if isinstance(index, Tensor):
+        if index.size != 1 or index.dtype not in _INTEGERS:
+            raise TypeError(
+                f"For 'switch_layer', 'index' must be a Tensor of one integer, but got {index.dtype}{list(index.shape)}."
+            )
+        if not index.is_symbolic:
+            return switch_layer(int(index), layers)
     return layers[index]
 
 

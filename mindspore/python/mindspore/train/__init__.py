@@ -53,6 +53,7 @@ from mindspore.train._reslice import (
     transform_checkpoint_by_rank,
     transform_checkpoints,
 )
+from mindspore.train._strategy_files import restore_group_info_list
 from mindspore.train.summary import SummaryRecord
 from mindspore.train.serialization import (
     async_ckpt_thread_status,
@@ -115,6 +116,7 @@ __all__ = [
     "load_param_into_net",
     "merge_sliced_parameter",
     "name_map",
+    "restore_group_info_list",
     "safetensors_to_ckpt",
     "save_checkpoint",
 ]

@@ -7,6 +7,7 @@ from typing import Any
 
 from mindspore import nn
 from mindspore.amp.mixed_precision import LEVELS
+from mindspore.amp.train_network import check_boost_level
 from mindspore.train.callback._values import check_int
 
 _OPTIONS = ("loss_scale_manager", "keep_batchnorm_fp32", "boost_config_dict", "acc_level")
@@ -36,10 +37,7 @@ def check_arguments(
         raise ValueError(
             f"For '{op}', 'amp_level' must be one of {list(LEVELS)}, but got {amp_level!r}."
         )
-    if boost_level not in ("O0", "O1", "O2"):
-        raise ValueError(
-            f"For '{op}', 'boost_level' must be 'O0', 'O1' or 'O2', but got {boost_level!r}."
-        )
+    check_boost_level(op, boost_level)
     for name in options:
         if name not in _OPTIONS:
             raise ValueError(

@@ -135,7 +135,8 @@ struct TangentFloat : SineFloat<0> {
     Turn<Wide> turn = ReduceTurn<Wide>(x);  // or the errors of both would add up
     bool odd = (turn.quadrant & 1) != 0;
     double over = odd ? -turn.cosine.v : turn.sine.v;
-    return static_cast<float>(over / (odd ? turn.sine.v : turn.cosine.v));
+    float y = static_cast<float>(over / (odd ? turn.sine.v : turn.cosine.v));
+    return x == 0 ? x : y;  // keeps -0
   }
   static float Exact(float x, float) { return __builtin_tanf(x); }
 };

@@ -20,7 +20,7 @@ double Digamma(double x) {
   double result = 0;
   if (x < 0) {
     if (x == std::floor(x)) return kNan;
-    double fraction = x - std::floor(x);
+    double fraction = x - std::nearbyint(x);  // exact, however small x is
     result = -std::numbers::pi / std::tan(std::numbers::pi * fraction);
     x = 1 - x;
   }

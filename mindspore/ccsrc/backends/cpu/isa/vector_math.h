@@ -94,13 +94,14 @@ template <class N>
   return {sine, cosine, static_cast<int32_t>(k)};
 }
 
-// Sine of x + shift * pi/2.
+// Sine of x + shift * pi/2; the sine of -0 is -0.
 inline float SinShifted(float x, int32_t shift) {
   Turn<Real> turn = ReduceTurn<Real>(x);
   int32_t quadrant = turn.quadrant + shift;
   Real y = (quadrant & 1) ? turn.cosine : turn.sine;
-  return __builtin_bit_cast(
+  float turned = __builtin_bit_cast(
       float, Bits(y).v ^ static_cast<int32_t>(static_cast<uint32_t>(quadrant & 2) << 30));
+  return shift == 0 && x == 0 ? x : turned;
 }
 
 }  // namespace ms::cpu::MS_ISA

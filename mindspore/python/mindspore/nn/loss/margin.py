@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from mindspore import ops
 from mindspore.common import dtype as mstype
-from mindspore.common._kinds import PositiveFloat, Real, Reduction
+from mindspore.common._kinds import PositiveFloat, Real, Reduction, described
 from mindspore.common.tensor import Tensor
 from mindspore.nn.loss.loss import LossBase
 
@@ -259,10 +259,20 @@ class CTCLoss(LossBase):
         return loss.squeeze(0) if alone and self.reduction == "none" else loss
 
 
+_INTEGERS = mstype.int_type + mstype.uint_type
+
+
 def _rows(targets: Tensor, lengths: Any) -> Tensor:
     """Sequences that lie one behind the other as rows of a matrix."""
-    sizes = lengths.asnumpy() if isinstance(lengths, Tensor) else lengths
-    sizes = [int(size) for size in sizes]
+    if isinstance(lengths, Tensor):
+        fits = lengths.ndim == 1 and lengths.dtype in _INTEGERS
+    else:
+        fits = isinstance(lengths, (tuple, list)) and all(isinstance(n, int) for n in lengths)
+    if not fits:
+        raise TypeError(
+            f"For 'CTCLoss', 'target_lengths' must be a vector of integers, but got {described(lengths)}."
+        )
+    sizes = [int(size) for size in (lengths.asnumpy() if isinstance(lengths, Tensor) else lengths)]
     if not sizes or sum(sizes) != targets.shape[0]:
         raise ValueError(
             f"For 'CTCLoss', the 'target_lengths' of 'targets' of shape {targets.shape} must add up to its size, "

@@ -163,7 +163,7 @@ class ConfusionMatrix(Metric):
     def update(self, *inputs: Any) -> None:
         """Take predictions, as classes or scores [N, C, ...] or numbers of class 1, and targets."""
         y_pred, y = self._take(inputs, 2)
-        if y_pred.ndim == y.ndim + 1 > 1:
+        if y_pred.ndim == y.ndim + 1 > 1 and y_pred.shape[1] > 0:
             y_pred = y_pred.argmax(axis=1)
         elif self.num_classes == 2 and np.issubdtype(y_pred.dtype, np.floating):
             y_pred = y_pred >= self.threshold

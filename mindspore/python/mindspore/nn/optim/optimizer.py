@@ -16,6 +16,7 @@ from mindspore import _core
 from mindspore.common import _planning
 from mindspore.common import dtype as mstype
 from mindspore.common._checked import check_value, checked
+from mindspore.common._dtypes import COMPLEX
 from mindspore.common._kinds import NotNegative, Positive
 from mindspore.common.initializer import initializer
 from mindspore.common.parameter import Parameter, ParameterTuple
@@ -277,6 +278,10 @@ class Optimizer(UpdateCell):
             return learning_rate
         if isinstance(learning_rate, (int, float)):
             return float(learning_rate)
+        if isinstance(learning_rate, Tensor) and learning_rate.dtype in COMPLEX:
+            raise TypeError(
+                f"For '{owner}', 'learning_rate' must be real, but got {learning_rate.dtype}."
+            )
         values = (
             learning_rate.asnumpy()
             if isinstance(learning_rate, Tensor)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from mindspore import _core
 from mindspore._core import Tensor
-from mindspore.common._kinds import Count, IndexDType, PositiveInt
+from mindspore.common._kinds import Count, IndexDType, PositiveInt, Sizes
 from mindspore.ops._bind import raw
 from mindspore.ops.function import array_func, index_func, join_func, random_func, reduce_func
 from mindspore.ops.function.norm_func import _vector_norm
@@ -23,7 +24,7 @@ class Meshgrid(PythonPrimitive):
 
     _constructor: Arguments = [("indexing", "xy", True)]
 
-    def __call__(self, inputs: Any) -> tuple[Tensor, ...]:
+    def __call__(self, inputs: Sequence[Tensor]) -> tuple[Tensor, ...]:
         return array_func.meshgrid(*inputs, indexing=self.indexing)
 
 
@@ -113,8 +114,8 @@ class Randperm(PythonPrimitive):
         ("dtype", _core.int32, True),
     ]
 
-    def __call__(self, n: Any) -> Tensor:
-        count = array_func._ints("Randperm", n)[0]
+    def __call__(self, n: Sizes) -> Tensor:
+        count = array_func._one_int("Randperm", "n", n)
         if not 0 <= count <= self.max_length:
             raise ValueError(
                 f"For 'Randperm', 'n' must be in [0, {self.max_length}], but got {count}."

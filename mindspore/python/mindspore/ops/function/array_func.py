@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from mindspore._core import Tensor
+from mindspore.common._dtypes import COMPLEX
 from mindspore.common._kinds import Ints, Real, Sizes
 from mindspore.common._size import as_int, broadcast_shapes, is_int, require_memory
 from mindspore.ops._bind import raw
@@ -44,13 +45,25 @@ def _ints(name: str, value: Any) -> tuple[int, ...]:
     return tuple(as_int(i) for i in items)
 
 
+def _one_int(name: str, argument: str, value: Any) -> int:
+    """An int, or a concrete tensor of one."""
+    found = _ints(name, value)
+    if len(found) != 1:
+        raise ValueError(f"For '{name}', '{argument}' must be one integer, but got {len(found)}.")
+    return found[0]
+
+
 def _number(name: str, value: Real | Tensor) -> Any:
-    """A number, or that of a tensor."""
+    """A number that is not complex, or that of a tensor."""
     if not isinstance(value, Tensor):
         return value
     if value.size != 1:
         raise ValueError(
             f"For '{name}', a tensor in place of a number must have one element, but got shape {value.shape}."
+        )
+    if value.dtype in COMPLEX:
+        raise TypeError(
+            f"For '{name}', a tensor in place of a number must be real, but got {value.dtype}."
         )
     return value.item()
 

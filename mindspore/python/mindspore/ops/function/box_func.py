@@ -14,7 +14,7 @@ from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common._kinds import Float, Real
 from mindspore.ops._bind import bound, raw
-from mindspore.ops.function.array_func import _ints, _number
+from mindspore.ops.function.array_func import _number, _one_int
 from mindspore.ops.function.cast_func import _in_float32, is_floating_point
 from mindspore.ops.function.index_func import _concrete
 from mindspore.ops.function.math_func import clamp, where
@@ -263,7 +263,7 @@ def _threshold(name: str, argument: str, value: Any, least: float, most: float) 
 
 
 def _count(name: str, argument: str, value: Any) -> int:
-    (count,) = _ints(name, value)
+    count = _one_int(name, argument, value)
     if count < 0:
         raise ValueError(f"For '{name}', '{argument}' must not be negative, but got {count}.")
     return count
@@ -291,7 +291,7 @@ class NonMaxSuppressionV3(PythonPrimitive):
         name = "NonMaxSuppressionV3"
         _boxes(name, "boxes", boxes)
         _scores_of(name, scores, boxes.shape[0])
-        most = max(_ints(name, max_output_size)[0], 0)
+        most = max(_one_int(name, "max_output_size", max_output_size), 0)
         share = _threshold(name, "iou_threshold", iou_threshold, 0.0, 1.0)
         least = _threshold(name, "score_threshold", score_threshold, -math.inf, math.inf)
         order = _best_first(scores)

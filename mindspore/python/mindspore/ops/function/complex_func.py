@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -123,7 +124,7 @@ def _angle(input: Tensor) -> Tensor:
     return angle(input)
 
 
-def _conjugate_transpose(x: Tensor, perm: Any) -> Tensor:
+def _conjugate_transpose(x: Tensor, perm: Sequence[int]) -> Tensor:
     return _conj(raw("Transpose")(x, perm=tuple(perm)))
 
 

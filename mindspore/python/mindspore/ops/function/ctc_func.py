@@ -8,6 +8,7 @@ import numpy as np
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.common._dtypes import INTEGERS
 from mindspore.common._kinds import Reduction
 from mindspore.ops._bind import bound, raw
 from mindspore.ops._grad import grad
@@ -60,9 +61,17 @@ def _ctc_loss_class(
 
 def _dense_labels(indices: Tensor, values: Tensor, batch: int, steps: int) -> tuple[Tensor, Tensor]:
     """Labels by their coordinates as rows, and how many there are in each."""
+    if indices.ndim != 2 or indices.shape[1] != 2 or indices.dtype not in INTEGERS:
+        raise ValueError(
+            f"For 'CTCLoss', 'labels_indices' must be integers of shape [n, 2], but got {indices.dtype}{list(indices.shape)}."
+        )
+    if values.ndim != 1:
+        raise ValueError(
+            f"For 'CTCLoss', 'labels_values' must have 1 dimension, but got shape {tuple(values.shape)}."
+        )
     size = min(steps, values.shape[0])
     if not indices.is_symbolic:
-        size = int(indices.asnumpy()[:, 1].max(initial=-1)) + 1
+        size = int(indices.asnumpy()[:, 1].astype(np.int64).max(initial=-1)) + 1
     at = _cast(indices, dtype=_core.int64)
     rows = raw("ScatterNd")(at, values, shape=(batch, max(size, 1)))
     ones = raw("Ones")(shape=values.shape, dtype=_core.int32)

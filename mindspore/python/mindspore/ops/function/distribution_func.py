@@ -135,6 +135,24 @@ def choice_with_mask(
 
 
 # ---- samplers of classes --------------------------------------------------------------------------
+def _marked(classes: Tensor, count: int) -> Tensor:
+    """Which of so many classes are among the given ones."""
+    flat = _reshape(_cast(classes, dtype=_core.int64), shape=(-1,))
+    none = raw("Zeros")(shape=(count,), dtype=_core.int32)
+    return (
+        raw("TensorScatterElements")(
+            none, flat, bound.ones_like(_cast(flat, dtype=_core.int32)), axis=0
+        )
+        > 0
+    )
+
+
+def _without(rates: Tensor, hits: Tensor) -> Tensor:
+    """The rates of the others; of all where there are no others."""
+    others = where(hits, 0.0, rates)
+    return where(others.sum() > 0, others, rates)
+
+
 def _sampled(
     name: str,
     true_classes: Tensor,
@@ -143,9 +161,11 @@ def _sampled(
     unique: bool,
     shares: np.ndarray,
     seed: int,
+    without_hits: bool = False,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Classes drawn by their shares, and how often each true class and each drawn one is expected among them. Those that
-    must differ are the first to arrive of as many exponential waiting times; how often is then how likely."""
+    must differ are the first to arrive of as many exponential waiting times; how often is then how likely. `without_hits`
+    lets true classes, of equal shares, come after all others."""
     if true_classes.ndim != 2 or true_classes.shape[1] != num_true:
         raise ValueError(
             f"For '{name}', 'true_classes' must have shape [batch, {num_true}], but got {tuple(true_classes.shape)}."
@@ -155,8 +175,10 @@ def _sampled(
             f"For '{name}', 'num_sampled' must be at most the {len(shares)} classes if they must differ, but got {count}."
         )
     rates = Tensor(shares.astype(np.float32))
+    hits = _marked(true_classes, len(shares)) if without_hits else None
     if not unique:
-        drawn = raw("Multinomial")(rates, num_samples=count, seed=seed, dtype=_core.int64)
+        others = rates if hits is None else _without(rates, hits)
+        drawn = raw("Multinomial")(others, num_samples=count, seed=seed, dtype=_core.int64)
 
         def expected(classes: Tensor) -> Tensor:
             return raw("Gather")(rates, classes, axis=0) * float(count)
@@ -164,6 +186,8 @@ def _sampled(
     else:
         # A class is drawn if it comes before so many others: the last of these is the next to come where it was drawn.
         waits = -bound.log(_open((len(shares),), seed=seed)) / rates
+        if hits is not None:
+            waits = where(hits, waits + bound.reduce_max(waits), waits)
         come, drawn = raw("TopK")(-waits, k=min(count + 1, len(shares)))
         last = -come[count - 1]
         after = -come[count] if count < len(shares) else Tensor(math.inf)
@@ -188,12 +212,13 @@ def uniform_candidate_sampler(
     seed: int = 0,
     remove_accidental_hits: bool = False,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Classes below `range_max` drawn evenly, and how often the true ones and they are expected. Hits are left in."""
-    del remove_accidental_hits
+    """Classes below `range_max` drawn evenly, and how often the true ones and they are expected among classes that are drawn
+    without regard to the true ones. `remove_accidental_hits` draws others than the true ones, as far as there are enough."""
     require_memory("uniform_candidate_sampler", range_max, 16)
     shares = np.full(range_max, 1 / range_max)
     return _sampled(
-        "uniform_candidate_sampler", true_classes, num_true, num_sampled, unique, shares, seed
+        *("uniform_candidate_sampler", true_classes, num_true, num_sampled, unique, shares, seed),
+        without_hits=remove_accidental_hits,
     )
 
 

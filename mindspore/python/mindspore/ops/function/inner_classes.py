@@ -147,6 +147,10 @@ def _basic_lstm_cell(
     their activations, and the tanh of the cell."""
     if keep_prob != 1.0:
         raise ValueError(f"For 'BasicLSTMCell', 'keep_prob' must be 1.0, but got {keep_prob}.")
+    if x.ndim != 2 or h.ndim != 2:
+        raise ValueError(
+            f"For 'BasicLSTMCell', 'x' and 'h' must be matrices, but got shapes {tuple(x.shape)} and {tuple(h.shape)}."
+        )
     size = h.shape[-1]
     if w.ndim != 2 or tuple(w.shape) != (x.shape[-1] + size, 4 * size):
         raise ValueError(

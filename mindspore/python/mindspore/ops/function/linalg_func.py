@@ -202,7 +202,17 @@ def dense(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return result if bias is None else bound.add(result, bias)
 
 
-_core.register_python("matmul", matmul)  # what `x @ y` calls
+_product = matmul  # which takes arrays too, and is not checked
+
+
+def _operator(x: Any, y: Any) -> Any:
+    """`x @ y`; what has no dimensions may know how to be multiplied with a tensor."""
+    if hasattr(x, "ndim") and hasattr(y, "ndim"):
+        return _product(x, y)
+    return NotImplemented
+
+
+_core.register_python("matmul", _operator)
 
 __all__ = [
     "addbmm",

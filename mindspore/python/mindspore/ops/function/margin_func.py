@@ -13,6 +13,7 @@ from mindspore._core import Tensor
 from mindspore.common._kinds import NotNegative, Real, Reduction
 from mindspore.common._size import broadcast_shapes
 from mindspore.ops._bind import bound, raw
+from mindspore.ops._effects import _do
 from mindspore.ops.function.array_func import _axis
 from mindspore.ops.function.loss_func import _reduced
 from mindspore.ops.function.math_func import where
@@ -118,6 +119,8 @@ def _multilabel_margin(
     x: Tensor, target: Tensor, reduction: Reduction = "mean"
 ) -> tuple[Tensor, Tensor]:
     """A loss of margins between the listed classes of each row and the others, and which classes are listed."""
+    if not x.ndim:
+        raise ValueError("For 'MultilabelMarginLoss', 'x' must have a dimension, but got a scalar.")
     loss, is_target = _label_margins(x, target)
     loss = _reduced(_reshape(loss, shape=x.shape[:-1]), reduction)
     return loss, _cast(_reshape(is_target, shape=x.shape), dtype=target.dtype)
@@ -186,6 +189,12 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: NotNegative = 1
     return _sum(products, axis=axis, keep_dims=False)
 
 
+def _refuse_not_finite(norm: Tensor) -> None:
+    value = float(norm.asnumpy())
+    if not np.isfinite(value):
+        raise RuntimeError(f"For 'clip_by_norm', the norm must be finite, but got {value}.")
+
+
 def clip_by_norm(
     x: Tensor | Sequence[Tensor],
     max_norm: Real,
@@ -200,10 +209,8 @@ def clip_by_norm(
     order = float(norm_type)
     norms = [_vector_norm(_reshape(part, shape=(-1,)), order, (), False) for part in parts]
     total = norms[0] if alone else _vector_norm(raw("Stack")(norms), order, (), False)
-    if error_if_nonfinite and not total.is_symbolic and not np.isfinite(float(total.asnumpy())):
-        raise RuntimeError(
-            f"For 'clip_by_norm', the norm must be finite, but got {float(total.asnumpy())}."
-        )
+    if error_if_nonfinite:
+        _do(_refuse_not_finite, total)
     factor = bound.minimum(float(max_norm) / (total + 1e-06), 1.0)
     made = [part * factor for part in parts]
     return made[0] if alone else made if isinstance(x, list) else tuple(made)

@@ -14,7 +14,7 @@ from mindspore._core import Tensor
 from mindspore.common._kinds import Number, Real, within
 from mindspore.common.dtype import dtype_to_nptype
 from mindspore.ops._bind import bound, raw
-from mindspore.ops.function.cast_func import is_complex, is_floating_point
+from mindspore.ops.function.cast_func import _in_float32, is_complex, is_floating_point
 
 _select = raw("Select")
 _round = raw("Round")
@@ -244,10 +244,18 @@ def rad2deg(x: Tensor) -> Tensor:
 
 def sinc(input: Tensor) -> Tensor:
     """`sin(pi x) / (pi x)`, and 1 at 0."""
-    angle = bound.mul(input, math.pi)
-    zero = bound.eq(angle, 0)
-    safe = where(zero, 1.0, angle)
-    return where(zero, 1.0, _div(bound.sin(safe), safe))
+    wide = _in_float32(input)
+    zero = bound.eq(wide, 0)
+    safe = where(zero, 1.0, wide)
+    if is_complex(input):
+        sine = bound.sin(bound.mul(safe, math.pi))
+    else:  # what is left behind the nearest whole number has all digits of the sine, whose sign an odd one changes
+        whole = _round(safe)
+        odd = bound.sub(whole, bound.mul(_round(bound.mul(whole, 0.5)), 2.0))
+        sign = bound.sub(1.0, bound.mul(bound.abs(odd), 2.0))
+        sine = bound.mul(bound.sin(bound.mul(bound.sub(safe, whole), math.pi)), sign)
+    result = where(zero, 1.0, _div(sine, bound.mul(safe, math.pi)))
+    return bound.cast(result, input.dtype) if wide is not input else result
 
 
 def logit(input: Tensor, eps: Real | Tensor | None = None) -> Tensor:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindspore._core import Tensor
 from mindspore.common._checked import checked
 from mindspore.common._dtypes import require_same_dtype
+from mindspore.common._kinds import Real
 from mindspore.common._size import require_rank
 from mindspore.ops._bind import raw
 from mindspore.ops.function import einsum_func, factor_func, matrix_func, norm_func, reduce_func
@@ -35,7 +36,11 @@ def _lstsq(x: Tensor, a: Tensor, fast: bool, l2_regularizer: float) -> Tensor:
     return factor_func._regularised(x, right, l2_regularizer)
 
 
-def _matrix_solve_ls(matrix: Tensor, rhs: Tensor, l2_regularizer: Any, fast: bool) -> Tensor:
+def _matrix_solve_ls(
+    matrix: Tensor, rhs: Tensor, l2_regularizer: Real | Tensor, fast: bool
+) -> Tensor:
+    for argument, x in (("matrix", matrix), ("rhs", rhs)):
+        factor_func._require_matrices("MatrixSolveLs", argument, x)
     require_same_dtype("MatrixSolveLs", matrix, rhs)
     if isinstance(l2_regularizer, Tensor):
         require_rank("MatrixSolveLs", "l2_regularizer", l2_regularizer, 0)
@@ -68,7 +73,7 @@ def _euclidean_norm(x: Tensor, axes: Any, keep_dims: bool) -> Tensor:
     return size if size.dtype == x.dtype else raw("Cast")(size, dtype=x.dtype)
 
 
-def _einsum(inputs: Any, equation: str) -> Tensor:
+def _einsum(inputs: Sequence[Tensor], equation: str) -> Tensor:
     return einsum_func.einsum(equation, *inputs)
 
 

@@ -98,6 +98,12 @@ def group_norm(
             "For 'group_norm', the channels in dimension 1 must be divisible by 'num_groups', "
             f"but got shape {input.shape} and {num_groups}."
         )
+    for name, value in (("weight", weight), ("bias", bias)):
+        if value is not None and value.size != input.shape[1]:
+            raise ValueError(
+                f"For 'group_norm', '{name}' must have one element for each of the {input.shape[1]} channels, but got shape "
+                f"{value.shape}."
+            )
     size = math.prod(input.shape[1:]) // num_groups
     rows = _reshape(input, shape=(input.shape[0] * num_groups, size))
     y = _reshape(layer_norm(rows, size, eps=eps), shape=input.shape)

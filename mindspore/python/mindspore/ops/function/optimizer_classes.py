@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.common._kinds import Real
 from mindspore.ops._bind import bound, raw
 from mindspore.ops.function.math_func import where
 
 _assign, _cast = raw("Assign"), raw("Cast")
 _sqrt, _abs, _sign, _square = bound.sqrt, bound.abs, bound.sign, bound.square
-Scalar = Any
+Scalar: TypeAlias = Tensor | Real
 
 
 def _below(x: Tensor, size: Any) -> Tensor:

@@ -173,6 +173,8 @@ def _quantile_class(
 
 def _nth_element(x: Tensor, n: Tensor | int, reverse: bool = False) -> Tensor:
     """The n-th smallest, or largest, element of each row."""
+    if not x.ndim:
+        raise ValueError("For 'NthElement', 'x' must have a dimension, but got a scalar.")
     if not isinstance(n, Tensor) and not 0 <= n < x.shape[-1]:
         raise ValueError(f"For 'NthElement', 'n' must be in [0, {x.shape[-1]}), but got {n}.")
     ordered = _sort(x, axis=-1, descending=reverse)[0]

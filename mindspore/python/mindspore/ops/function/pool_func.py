@@ -193,6 +193,10 @@ def lp_pool2d(
 def grid(owner: str, output_size: Any) -> Any:
     """The size of a grid as the ops take it: -1 for None, which keeps a size of the input."""
     given = output_size if isinstance(output_size, (tuple, list)) else (output_size,)
+    if not all(s is None or (isinstance(s, int) and not isinstance(s, bool)) for s in given):
+        raise TypeError(
+            f"For '{owner}', 'output_size' must be an int, None, or a tuple of them, but got {output_size!r}."
+        )
     require_memory(owner, math.prod(abs(s) for s in given if isinstance(s, int)), _BYTES_OF_WINDOW)
     if output_size is None:
         return -1

@@ -11,7 +11,7 @@ from mindspore._core import Tensor
 from mindspore.common._indexing import getitem, index_update
 from mindspore.common._kinds import Ints, Number, Real
 from mindspore.ops._bind import bound, raw
-from mindspore.ops.function.array_func import _ints
+from mindspore.ops.function.array_func import _ints, _one_int
 from mindspore.ops.function.index_func import _along, index_add, index_fill
 from mindspore.ops.function.math_func import where
 
@@ -91,7 +91,7 @@ def _index_put(x1: Tensor, x2: Tensor, indices: Sequence[Tensor], accumulate: in
 
 def _index_fill(x: Tensor, dim: int | Tensor, index: Tensor, value: Tensor | Number) -> Tensor:
     """`x` with the slices at positions of an axis set to one value."""
-    return index_fill(x, _ints("IndexFill", dim)[0], index, value)
+    return index_fill(x, _one_int("IndexFill", "dim", dim), index, value)
 
 
 def masked_scattered(x: Tensor, mask: Tensor, updates: Tensor) -> Tensor:
@@ -126,7 +126,9 @@ def _embedding_lookup(
     input_params: Tensor, input_indices: Tensor, offset: int | Tensor = 0
 ) -> Tensor:
     """The rows at the indices less an offset; zeros for indices that have none."""
-    (first,) = _ints("EmbeddingLookup", offset)
+    if not input_params.ndim:
+        raise ValueError("For 'EmbeddingLookup', 'input_params' must have rows, but got a scalar.")
+    first = _one_int("EmbeddingLookup", "offset", offset)
     places = input_indices - first if first else input_indices
     rows = input_params.shape[0]
     known = bound.logical_and(bound.greater_equal(places, 0), bound.less(places, rows))
@@ -135,7 +137,7 @@ def _embedding_lookup(
     return where(_reshape(known, shape=spread), found, Tensor(0, input_params.dtype))
 
 
-def _sparse_to_dense(indices: Tensor, values: Tensor, sparse_shape: Sequence[int]) -> Tensor:
+def _sparse_to_dense(indices: Tensor, values: Tensor, sparse_shape: Ints) -> Tensor:
     """Zeros of a shape with values at coordinates."""
     return raw("ScatterNd")(indices, values, shape=sparse_shape)
 

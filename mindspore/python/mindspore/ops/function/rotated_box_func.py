@@ -188,6 +188,10 @@ class SampleDistortedBoundingBoxV2(PythonPrimitive):
     ) -> tuple[Tensor, Tensor, Tensor]:
         height, width = self._image(image_size)
         boxes = self._boxes(bounding_boxes)
+        if min_object_covered.size != 1:
+            raise ValueError(
+                f"For '{self.name}', 'min_object_covered' must have one element, but got shape {min_object_covered.shape}."
+            )
         (covered,) = _concrete(self.name, min_object_covered).reshape(-1)
         if not 0 <= covered <= 1:
             raise ValueError(

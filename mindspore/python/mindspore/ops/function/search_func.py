@@ -12,6 +12,7 @@ from mindspore._core import DType, Tensor
 from mindspore.common._kinds import Count, PositiveInt, Real
 from mindspore.common._size import require_memory
 from mindspore.ops._bind import bound, raw
+from mindspore.ops.function.array_func import _one_int
 from mindspore.ops.function.cast_func import is_floating_point
 from mindspore.ops.function.index_func import _concrete
 from mindspore.ops.function.math_func import where
@@ -124,7 +125,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: Count = 0)
 
 def _bincount(array: Tensor, size: Tensor | int, weights: Tensor) -> Tensor:
     """The sum of the weights of each number below `size`; no weights count as ones."""
-    length = int(_concrete("Bincount", size)) if isinstance(size, Tensor) else size
+    length = _one_int("Bincount", "size", size)
     if weights.size == 0:
         weights = raw("Ones")(shape=array.shape, dtype=weights.dtype)
     inside = bound.less(array, length)

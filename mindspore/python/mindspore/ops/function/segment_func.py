@@ -73,10 +73,20 @@ def sparse_segment_mean(x: Tensor, indices: Tensor, segment_ids: Tensor) -> Tens
 
 def _ragged_range(starts: Tensor, limits: Tensor, deltas: Tensor, Tsplits: Any) -> Any:
     """Ranges, one behind the other, and where each begins."""
+    vectors = {x.shape for x in (starts, limits, deltas) if x.ndim}
+    if len(vectors) > 1 or any(len(shape) > 1 for shape in vectors):
+        raise ValueError(
+            "For 'RaggedRange', the inputs must be scalars or vectors of one length, but got shapes "
+            f"{starts.shape}, {limits.shape} and {deltas.shape}."
+        )
     arrays = [_concrete("RaggedRange", t) for t in (starts, limits, deltas)]
+    if any(np.iscomplexobj(a) or not np.isfinite(a).all() for a in arrays):
+        raise ValueError("For 'RaggedRange', the numbers must be real and finite.")
     if (arrays[2] == 0).any():
         raise ValueError("For 'RaggedRange', the steps must not be 0, but got 0.")
-    ranges = [np.arange(*bounds) for bounds in zip(*np.broadcast_arrays(*arrays))]
+    ranges = [
+        np.arange(*bounds) for bounds in zip(*map(np.atleast_1d, np.broadcast_arrays(*arrays)))
+    ]
     splits = np.cumsum([0, *map(len, ranges)])
     values = np.concatenate([np.zeros(0), *ranges])
     return Tensor(splits, Tsplits), Tensor(values, starts.dtype)

@@ -9,7 +9,7 @@ import numpy as np
 
 from mindspore import _core
 from mindspore._core import DType, Tensor
-from mindspore.common._kinds import Count, Real
+from mindspore.common._kinds import Count, Real, Sizes
 from mindspore.ops import _sparse
 from mindspore.ops._bind import raw
 from mindspore.ops._sparse import COOTensor, CSRTensor, RowTensor
@@ -247,7 +247,9 @@ METHODS = [_named(f, f.__name__.removeprefix("_method_")) for f in (_method_to_c
 
 
 # ---- primitives
-def _sizes(shape: Any) -> tuple[int, ...]:
+def _sizes(shape: Sizes) -> tuple[int, ...]:
+    if isinstance(shape, int):
+        return (shape,)
     if isinstance(shape, Tensor):
         if shape.ndim != 1:
             raise ValueError(
@@ -262,7 +264,9 @@ class SparseTensorDenseMatmul(PythonPrimitive):
 
     _constructor = [("adjoint_st", False, True), ("adjoint_dt", False, True)]
 
-    def __call__(self, indices: Tensor, values: Tensor, sparse_shape: Any, dense: Tensor) -> Tensor:
+    def __call__(
+        self, indices: Tensor, values: Tensor, sparse_shape: Sizes, dense: Tensor
+    ) -> Tensor:
         shape = _sizes(sparse_shape)
         _sparse.check_coordinates(self.name, indices, values, shape)
         if self.adjoint_st:
@@ -275,7 +279,7 @@ class SparseTensorDenseMatmul(PythonPrimitive):
 class SparseToDense(PythonPrimitive):
     """The whole tensor of given coordinates."""
 
-    def __call__(self, indices: Tensor, values: Tensor, sparse_shape: Any) -> Tensor:
+    def __call__(self, indices: Tensor, values: Tensor, sparse_shape: Sizes) -> Tensor:
         shape = _sizes(sparse_shape)
         _sparse.check_coordinates(self.name, indices, values, shape)
         return _sparse.dense_of(indices, values, shape)
@@ -284,7 +288,9 @@ class SparseToDense(PythonPrimitive):
 class SparseTensorDenseAdd(PythonPrimitive):
     """The sum of a tensor of given coordinates and a whole one."""
 
-    def __call__(self, x1_indices: Tensor, x1_values: Tensor, x1_shape: Any, x2: Tensor) -> Tensor:
+    def __call__(
+        self, x1_indices: Tensor, x1_values: Tensor, x1_shape: Sizes, x2: Tensor
+    ) -> Tensor:
         shape = _sizes(x1_shape)
         _sparse.check_coordinates(self.name, x1_indices, x1_values, shape)
         if tuple(x2.shape) != shape:
@@ -298,7 +304,7 @@ class SparseSlice(PythonPrimitive):
     """The values in a box, with their coordinates in it and its shape."""
 
     def __call__(
-        self, indices: Tensor, values: Tensor, shape: Any, start: Any, size: Any
+        self, indices: Tensor, values: Tensor, shape: Sizes, start: Sizes, size: Sizes
     ) -> tuple[Tensor, Tensor, Tensor]:
         whole, first, count = (_sizes(x) for x in (shape, start, size))
         _sparse.check_coordinates(self.name, indices, values, whole)

@@ -10,11 +10,10 @@ from mindspore._core import Tensor
 from mindspore.common._kinds import NotNegative, NotPositive, Positive
 from mindspore.ops._bind import bound, raw
 from mindspore.ops.function.math_func import where
-from mindspore.ops.function.optimizer_classes import _root, proximal
+from mindspore.ops.function.optimizer_classes import Scalar, _root, proximal
 
 _assign, _gather, _reshape = raw("Assign"), raw("Gather"), raw("Reshape")
 _sqrt, _abs, _sign, _square = bound.sqrt, bound.abs, bound.sign, bound.square
-Scalar = Any
 
 
 def _named(name: str, var: Tensor, grad: Tensor, indices: Tensor) -> None:

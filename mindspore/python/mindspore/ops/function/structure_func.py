@@ -17,7 +17,7 @@ from mindspore.common._kinds import Ints, Real, described
 from mindspore.common._size import require_memory
 from mindspore.common.dtype import dtype_to_nptype, tensor_type
 from mindspore.ops._bind import bound, raw
-from mindspore.ops.function.array_func import _axis, _ints
+from mindspore.ops.function.array_func import _axis, _ints, _number
 
 # ---- operators --------------------------------------------------------------------------------------
 _Operand: TypeAlias = Tensor | Real
@@ -362,7 +362,7 @@ def mixed_precision_cast(dst_dtype: DType, x: Any) -> Any:
 
 def tensor_range(start: Tensor | Real, end: Tensor | Real, step: Tensor | Real) -> Tensor:
     """Numbers from `start` to below `end` at distances of `step`; ints as Int64."""
-    numbers = [v.item() if isinstance(v, Tensor) else v for v in (start, end, step)]
+    numbers = [_number("tensor_range", v) for v in (start, end, step)]
     if not all(map(math.isfinite, numbers)) or not numbers[2]:
         raise ValueError(
             f"For 'tensor_range', the numbers must be finite and 'step' not 0, but got {numbers}."

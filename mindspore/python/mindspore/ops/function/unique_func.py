@@ -11,7 +11,9 @@ import numpy as np
 
 from mindspore import _core
 from mindspore._core import DType, Tensor
+from mindspore.common._dtypes import INTEGERS, require_same_dtype
 from mindspore.common._kinds import Ints, Real
+from mindspore.common._size import require_memory, require_rank
 from mindspore.ops._bind import bound, raw
 from mindspore.ops.function.array_func import _axis, _ints
 from mindspore.ops.function.creation_func import tril_indices, triu_indices
@@ -71,6 +73,7 @@ def argwhere(input: Tensor) -> Tensor:
 
 def _list_diff(x: Tensor, y: Tensor, out_idx: DType = _core.int32) -> tuple[Tensor, Tensor]:
     """The elements of a vector that are not in another one, and where they are."""
+    require_same_dtype("ListDiff", x, y)
     left, right = _concrete("ListDiff", x), _concrete("ListDiff", y)
     places = np.flatnonzero(~np.isin(left, right)).astype(np.int64)
     return _gather(x, Tensor(places), axis=0), Tensor(places, out_idx)
@@ -84,9 +87,19 @@ def tail(sequence: Sequence[Any]) -> Any:
 # ---- positions ------------------------------------------------------------------------------------
 def _unravel_index(indices: Tensor, dims: Tensor) -> Tensor:
     """Positions counted through all elements of a shape as coordinates, one row for each axis."""
+    require_rank("UnravelIndex", "dims", dims, 1)
+    _require_integers("UnravelIndex", {"indices": indices, "dims": dims})
     places, shape = _concrete("UnravelIndex", indices), _concrete("UnravelIndex", dims)
     _require_below("UnravelIndex", "indices", indices, math.prod(shape.tolist()))
     return Tensor(np.stack(np.unravel_index(places, shape)).astype(places.dtype))
+
+
+def _require_integers(name: str, given: dict[str, Tensor]) -> None:
+    for argument, x in given.items():
+        if x.dtype not in INTEGERS:
+            raise TypeError(
+                f"For '{name}', the dtype of '{argument}' must be an integer, but got {x.dtype}."
+            )
 
 
 def _require_below(name: str, argument: str, x: Tensor, end: int) -> None:
@@ -185,6 +198,8 @@ def _accidental_hits(
 
 def _no_repeat_ngram(state_seq: Tensor, log_probs: Tensor, ngram_size: int = 1) -> Tensor:
     """Log probabilities in which what would repeat a sequence of `ngram_size` tokens is ruled out."""
+    if not state_seq.ndim or not log_probs.ndim:
+        raise ValueError("For 'NoRepeatNGram', the inputs must have dimensions, but got a scalar.")
     length = state_seq.shape[-1]
     if not 0 < ngram_size <= length:
         raise ValueError(
@@ -215,8 +230,20 @@ def _edit_distance(
     """Levenshtein distances of sequences, whose items are given by coordinates in a tensor of two or more axes."""
     hypothesis = (hypothesis_indices, hypothesis_values, hypothesis_shape)
     truth_parts = (truth_indices, truth_values, truth_shape)
+    _require_coordinates("hypothesis", *hypothesis)
+    _require_coordinates("truth", *truth_parts)
+    if hypothesis_shape.shape != truth_shape.shape:
+        raise ValueError(
+            "For 'EditDistance', 'hypothesis_shape' and 'truth_shape' must have as many items, but got shapes "
+            f"{hypothesis_shape.shape} and {truth_shape.shape}."
+        )
     arrays = [_concrete("EditDistance", t) for t in (*hypothesis, *truth_parts)]
     shape = np.maximum(arrays[2], arrays[5])[:-1]
+    if shape.size and shape.min() < 0:
+        raise ValueError(
+            f"For 'EditDistance', sizes must not be negative, but got {shape.tolist()}."
+        )
+    require_memory("EditDistance", math.prod(shape.tolist()), 4)
     result = np.zeros(shape, np.float32)
     sides = [_sequences(*arrays[:2]), _sequences(*arrays[3:5])]
     for place in np.ndindex(*shape):
@@ -226,6 +253,16 @@ def _edit_distance(
             distance = distance / len(right) if right else (np.inf if guess else 0.0)
         result[place] = distance
     return Tensor(result)
+
+
+def _require_coordinates(side: str, indices: Tensor, values: Tensor, shape: Tensor) -> None:
+    """Coordinates [n, d] of values [n] in a tensor whose d sizes are given."""
+    _require_integers("EditDistance", {f"{side}_indices": indices, f"{side}_shape": shape})
+    if shape.ndim != 1 or values.ndim != 1 or indices.shape != (values.size, shape.size):
+        raise ValueError(
+            f"For 'EditDistance', '{side}_indices' must be [n, d], '{side}_values' [n] and '{side}_shape' [d], but got "
+            f"shapes {indices.shape}, {values.shape} and {shape.shape}."
+        )
 
 
 def _sequences(indices: np.ndarray, values: np.ndarray) -> dict[tuple, list]:
