@@ -11,9 +11,10 @@ import pytest
 from eventlib import events, fields, values
 
 import mindspore as ms
-from mindspore import SummaryCollector, SummaryLandscape, nn, ops
+from mindspore import SummaryCollector, SummaryLandscape, SummaryRecord, nn, ops
 from mindspore.dataset import NumpySlicesDataset
 from mindspore.train import Accuracy, Loss, Model
+from mindspore.train.summary import _landscape
 
 X = np.random.default_rng(0).normal(size=(32, 3)).astype(np.float32)
 Y = (X @ np.array([[1.0], [2.0], [3.0]], np.float32)).astype(np.float32)
@@ -199,6 +200,14 @@ WRONG = {
     "key": ({**KEEP, "colour": 1}, r"must have keys of .*, but got \['colour'\]"),
     "which": ({**KEEP, "create_landscape": {"all": True}}, r"but got \['all'\]"),
     "yes": ({**KEEP, "create_landscape": {"train": 1}}, "create_landscape.*must be"),
+    "neither": (
+        {**KEEP, "create_landscape": {"train": False, "result": False}},
+        "'create_landscape' must ask for one at least",
+    ),
+    "other numbers": (
+        {"intervals": [[np.int64(1), 2, 3]]},
+        "each number of 'intervals' must be an int, but got int64",
+    ),
     "no dict": (5, "'collect_landscape' must be"),
 }
 
@@ -216,12 +225,47 @@ def test_wrong_calls(trained, tmp_path):
         generate(5)
     with pytest.raises(TypeError, match="'callback_fn' must return a model"):
         generate(lambda: 5)
-    with pytest.raises(ValueError, match="must return metrics with a Loss"):
+    with pytest.raises(ValueError, match="must return metrics that its model has, with a Loss"):
         generate(lambda: (*evaluated()[:3], {"a": Accuracy()}))
+    with pytest.raises(ValueError, match="must return metrics that its model has, with a Loss"):
+        generate(lambda: (*evaluated()[:3], {"other": Loss()}))
+    for number, kind in enumerate(("Model", "Cell", "Dataset", "dict")):
+        made = list(evaluated())
+        made[number] = None
+        with pytest.raises(TypeError, match=f"the {kind} that callback_fn returns"):
+            generate(lambda made=made: tuple(made))
+    with pytest.raises(ValueError, match=r"must return the network of its model.*another one"):
+        generate(lambda: (evaluated()[0], Net(), *evaluated()[2:]))
+    with pytest.raises(ValueError, match="'unit' must be 'step', of which checkpoints were kept"):
+        generate(evaluated, {"unit": "epoch"})
     with pytest.raises(ValueError, match=r"steps that were kept, \[1, 2, 3, 4, 6\], but got 5"):
         generate(evaluated, {"intervals": [[1, 2, 5]]}, output=str(tmp_path))
     with pytest.raises(RuntimeError, match="process 0 has failed: ZeroDivisionError"):
         generate(failing, device_ids=[0, 1], output=str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "weights, says",
+    [
+        ([[1.0], [2.0], [3.0]], "at least two trainable weights"),
+        ([[1.0, 2.0], [1.0, 2.0], [1.0, 2.0]], "must change within each of 'intervals'"),
+        ([[1.0, 2.0], [np.nan, 2.0], [1.0, 3.0]], "must be finite"),
+        ([[1.0, 2.0], [1.0, 3.0], [np.inf, 2.0]], "must be finite"),
+    ],
+    ids=["one", "equal", "nan", "infinite"],
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_weights_without_a_plane(weights, says):
+    with pytest.raises(ValueError, match=says):
+        _landscape.principal_plane([[np.array(w, np.float32)] for w in weights])
+
+
+def test_files_of_one_second_are_several(tmp_path):
+    for step in range(3):
+        with SummaryRecord(tmp_path) as record:
+            record.add_value("scalar", "loss", ms.Tensor(0.5))
+            assert record.record(step)
+    assert len(list(tmp_path.iterdir())) == 3
 
 
 def failing():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 import sys
 import traceback
@@ -287,3 +288,23 @@ def test_no_tensor_is_kept_where_memory_ends(call, mode):
     gc.collect()
     assert isinstance(error, MemoryError) and held
     assert [kept() for kept in held if kept() is not None] == []
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen(Exception):
+    code: int
+
+
+class Refusing(Exception):
+    def __setattr__(self, name, value):
+        raise AttributeError(f"no {name}")
+
+
+@pytest.mark.parametrize("error", [Frozen(3), Refusing()], ids=["frozen", "refusing"])
+def test_an_exception_that_refuses_attributes_arrives(error, mode):
+    class Net(nn.Cell):
+        def construct(self, x):
+            raise error
+
+    for _ in range(2):
+        assert type(failure_of(lambda: Net()(WIDE))) is type(error)

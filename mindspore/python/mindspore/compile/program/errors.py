@@ -9,7 +9,7 @@ import warnings
 from typing import Any
 
 from mindspore.compile.program.borders import of_program
-from mindspore.compile.program.marks import note_raised
+from mindspore.compile.program.marks import add_note, mark, note_raised
 from mindspore.compile.program.places import (
     Place,
     calling_place,
@@ -47,10 +47,7 @@ _MAX_PLACES = 4
 def note_expression(error: BaseException, frame: Any, node: Any) -> None:
     """Remembers the innermost expression that an exception came from."""
     if not hasattr(error, "_ms_expression"):
-        try:
-            error._ms_expression = (frame, node)  # type: ignore[attr-defined]
-        except AttributeError:
-            pass  # a class with slots: the statement is shown instead
+        mark(error, "_ms_expression", (frame, node))
 
 
 def call_place(frame: Any, error: BaseException | None = None) -> Place:
@@ -83,10 +80,15 @@ def locate(error: BaseException, places: list[Place], again: bool = False) -> Ba
 
 def located_as(error: BaseException, text: str, places: list[Place]) -> BaseException:
     """The error with this text and these places."""
-    located: Any = _with_text(error, text + places_text(places))
-    located._ms_original, located._ms_text, located._ms_places = error, text, places
-    located.__cause__ = error.__cause__
+    located = _with_text(error, text + places_text(places))
+    _mark_located(located, error, text, places)
+    mark(located, "__cause__", error.__cause__)
     return located
+
+
+def _mark_located(located: BaseException, original: Any, text: str, places: list[Place]) -> None:
+    for name, value in (("original", original), ("text", text), ("places", places)):
+        mark(located, f"_ms_{name}", value)
 
 
 def plain(error: Unsupported) -> BaseException:
@@ -103,10 +105,10 @@ def too_late(error: Unsupported) -> Unsupported:
 
 def refusal(located: Any) -> BaseException:
     """A located Unsupported as an error of the program, which shows its places and which no eager call replaces."""
-    error: Any = plain(located)
-    error._ms_original = located.error or TypeError(str(located._ms_original))
-    note_raised(error._ms_original)
-    error._ms_text, error._ms_places = located._ms_text, located._ms_places
+    error = plain(located)
+    original = located.error or TypeError(str(located._ms_original))
+    note_raised(original)
+    _mark_located(error, original, located._ms_text, located._ms_places)
     return error
 
 
@@ -153,10 +155,10 @@ def explain(error: BaseException) -> None:
     place = traceback_place(error)
     if place is None or not operands_of(place.values):
         return
-    error._ms_explained = True  # type: ignore[attr-defined]
+    mark(error, "_ms_explained", True)
     for note in (place.values, remedy(str(error), place.values, "")):
         if note:
-            error.add_note(f"  {note}")
+            add_note(error, f"  {note}")
 
 
 # ---- text ---------------------------------------------------------------------------------------------------------------
@@ -231,8 +233,8 @@ def _note(error: Any, note: str) -> None:
         earlier = getattr(error, "_ms_note", None)
         if earlier is not None:
             error.__notes__.remove(earlier)
-        error.add_note(note)
-        error._ms_note = note
+        add_note(error, note)
+        mark(error, "_ms_note", note)
 
 
 def _remade(error: BaseException, text: str) -> BaseException | None:

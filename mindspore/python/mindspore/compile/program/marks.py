@@ -21,10 +21,24 @@ def original_of(error: BaseException | None) -> Any:
     return getattr(error, "_ms_original", error)
 
 
+def mark(error: BaseException, name: str, value: Any) -> None:
+    """Sets an attribute of a user's exception, whose class may refuse to have any set, as a frozen dataclass does."""
+    with contextlib.suppress(AttributeError):  # it has no room for it
+        object.__setattr__(error, name, value)
+
+
+def add_note(error: BaseException, note: str) -> None:
+    """What `error.add_note` does, where that may be refused."""
+    notes = getattr(error, "__notes__", None)
+    if notes is None:
+        mark(error, "__notes__", [note])
+    else:
+        notes.append(note)
+
+
 def note_raised(error: BaseException) -> None:
     """The program raises it here."""
-    with contextlib.suppress(AttributeError):  # a class with slots
-        error._ms_raised = True  # type: ignore[attr-defined]
+    mark(error, "_ms_raised", True)
 
 
 def is_raised(error: BaseException) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 from mindspore import _core
 from mindspore.compile.program.borders import marked
 from mindspore.compile.program.errors import Unsupported
-from mindspore.compile.program.marks import is_raised, original_of
+from mindspore.compile.program.marks import is_raised, mark, original_of
 from mindspore.compile.program.places import is_ours
 
 
@@ -50,8 +50,8 @@ def _take_out(error: BaseException) -> None:
     if seen is None and _is_failure(error):
         return
     left = _without_ours(error.__traceback__, seen.left if isinstance(seen, _Seen) else None)
-    error.__traceback__ = left
-    error._ms_hidden = _Seen(left)  # type: ignore[attr-defined]
+    mark(error, "__traceback__", left)
+    mark(error, "_ms_hidden", _Seen(left))
     if seen is None:
         _forget_compilation(error)
 

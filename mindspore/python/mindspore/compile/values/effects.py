@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from mindspore import _core
 from mindspore._core import SymbolicInt, Tensor
 from mindspore.compile.program.errors import Unsupported, locate
-from mindspore.compile.program.marks import PREFIX, original_of
+from mindspore.compile.program.marks import PREFIX, mark, original_of
 from mindspore.compile.values.numbers import NumberDecides, NumberInput
 from mindspore.compile.values.records import in_slots
 from mindspore.compile.values.structure import (
@@ -208,11 +208,11 @@ def _another(error: BaseException, args: tuple, attributes: dict) -> BaseExcepti
     if any(isinstance(f, types.FunctionType) for f in (kind.__init__, kind.__new__)):  # type: ignore[misc]
         base = next(b for b in kind.__mro__ if b.__module__ == "builtins")
         fresh = base.__new__(kind, *args)
-        fresh.args = args
+        mark(fresh, "args", args)
     else:
         fresh = kind(*args)
     for name, value in attributes.items():
-        setattr(fresh, name, list(value) if name == "__notes__" else value)
+        mark(fresh, name, list(value) if name == "__notes__" else value)
     return fresh
 
 

@@ -14,7 +14,7 @@ from mindspore.compile.program.places import calling_place
 # What may not come again, although nothing changed that a program reads.
 _OF_THE_MOMENT = (ImportError, OSError, MemoryError, RecursionError)
 _SIMPLE = (str, bytes, int, float, complex, bool, type(None))
-_MAKING = ("__new__", "__init__", "__reduce__", "__reduce_ex__", "__setstate__")
+_MAKING = ("__setattr__", "__new__", "__init__", "__reduce__", "__reduce_ex__", "__setstate__")
 
 
 class Remembered:

@@ -12,6 +12,7 @@ from mindspore._core import Tensor
 from mindspore.compile.decided.recursion import Recursion
 from mindspore.compile.program.borders import compiler_work, of_compiler, program_error
 from mindspore.compile.program.errors import Unsupported, is_located, locate
+from mindspore.compile.program.marks import mark
 from mindspore.compile.program.source import own_nodes
 from mindspore.compile.values.structure import Structure, register
 
@@ -82,7 +83,7 @@ class UnderWay:
         try:
             if isinstance(error, Exception) and not is_located(error):
                 located: Any = locate(of_compiler(error), tracer.error_places(error))
-                located._ms_nested = tracer.trace.depth > 0
+                mark(located, "_ms_nested", tracer.trace.depth > 0)
                 raise located from error.__cause__
         finally:
             tracer.places.pop()

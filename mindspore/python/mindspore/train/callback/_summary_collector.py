@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import socket
-import time
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +14,7 @@ from mindspore.train.callback._callback import Callback, RunContext
 from mindspore.train.callback._values import check_int, first_value
 from mindspore.train.summary import SummaryRecord, _lineage
 from mindspore.train.summary._landscape_settings import Keeper, Settings
-from mindspore.train.summary._record_file import RecordFile
+from mindspore.train.summary._record_file import RecordFile, fresh_path
 
 # What is collected, unless `collect_specified_data` or `keep_default_action` says otherwise.
 _DEFAULTS: dict[str, Any] = {
@@ -182,8 +179,8 @@ class SummaryCollector(Callback):
             return
         if self._made is None:
             # No name that viewers of events look for.
-            name = f"events.out.events.summary.{int(time.time())}.{os.getpid()}.{socket.gethostname()}_lineage"
-            self._made = RecordFile(Path(self._folder) / name, self._arguments[1], False, bytes)
+            path = fresh_path(Path(self._folder), "events.out.events", "_lineage")
+            self._made = RecordFile(path, self._arguments[1], False, bytes)
         made = self._made
         made.attempt(lambda: made.append(content))
 

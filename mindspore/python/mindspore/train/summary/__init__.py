@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import socket
 import time
 from pathlib import Path
 from types import TracebackType
@@ -14,7 +12,7 @@ from mindspore._core import Tensor
 from mindspore.common import _recorded
 from mindspore.common._checked import check_value
 from mindspore.train.summary import _events, _wire
-from mindspore.train.summary._record_file import RecordFile
+from mindspore.train.summary._record_file import RecordFile, fresh_path
 
 _KINDS = ("scalar", "tensor", "histogram", "image")
 
@@ -73,8 +71,8 @@ class SummaryRecord:
             )
         folder.mkdir(parents=True, exist_ok=True)
         self._npy = folder / "export_npy" if formats else None
-        name = f"{file_prefix}.out.tfevents.summary.{int(time.time())}.{os.getpid()}.{socket.gethostname()}{file_suffix}"
-        self._path, self._mode = folder / name, "train"
+        self._path = fresh_path(folder, f"{file_prefix}.out.tfevents", file_suffix)
+        self._mode = "train"
         self._file = RecordFile(self._path, max_file_size, raise_exception, _head)
         self._given: list[tuple[str, str, Any]] = []
         # What summary ops told last, and what compiled code had recorded by then.
@@ -142,7 +140,11 @@ class SummaryRecord:
                 f"For 'SummaryRecord.add_value', 'value' must have a shape for the kind '{plugin}', but got "
                 f"{tuple(value.shape)}."
             )
-        self._given.append((plugin, name, value.asnumpy().copy()))
+        self._add(plugin, name, value.asnumpy().copy())
+
+    def _add(self, kind: str, name: str, value: Any) -> None:
+        """A value of any kind that events have."""
+        self._given.append((kind, name, value))
 
     def record(self, step: int, train_network: Any = None, plugin_filter: Any = None) -> bool:
         """Writes what was recorded since the last time, as of a step.

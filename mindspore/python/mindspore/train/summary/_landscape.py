@@ -14,6 +14,7 @@ from mindspore import _paths
 from mindspore.common._checked import check_value
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
+from mindspore.nn.cell import Cell
 from mindspore.train.metrics import Loss
 from mindspore.train.serialization import load_checkpoint, load_param_into_net
 from mindspore.train.summary import SummaryRecord
@@ -54,10 +55,18 @@ def principal_plane(path: list[Weights]) -> Plane:
     last = path[-1]
     steps = [np.concatenate([(w - o).ravel() for w, o in zip(point, last)]) for point in path]
     products = np.array([[float(a @ b) for b in steps] for a in steps])
+    if not np.isfinite(products).all():
+        raise ValueError(
+            f"For '{_OP}', the weights must be finite in each of 'intervals', but the training diverged."
+        )
     found, shares = np.linalg.eigh(products)
     if not found[-1] > 0:
         raise ValueError(
             f"For '{_OP}', the weights must change within each of 'intervals', but they are equal."
+        )
+    if steps[0].size < 2:
+        raise ValueError(
+            f"For '{_OP}', the network must have at least two trainable weights for a plane, but it has one."
         )
     flat = [sum(s * d for s, d in zip(shares[:, -k], steps)) for k in (1, 2)]
     if found[-2] <= 1e-10 * found[-1]:  # a straight line lies in any plane
@@ -110,19 +119,35 @@ class _Losses:
                 f"For '{_OP}', 'callback_fn' must return a model, its network, a dataset and its metrics, but got "
                 f"{type(made).__name__}."
             )
+        from mindspore.dataset import Dataset  # these two when they are needed
+        from mindspore.train.model import Model
+
+        for value, kind in zip(made, (Model, Cell, Dataset, dict)):
+            check_value(kind, value, f"the {kind.__name__} that callback_fn returns", _OP)
         self._model, self.network, data, metrics = made
-        names = [name for name, metric in dict(metrics).items() if isinstance(metric, Loss)]
+        own = self._model._metric_fns or {}
+        names = [name for name, m in metrics.items() if isinstance(m, Loss) and name in own]
         if not names:
             raise ValueError(
-                f"For '{_OP}', 'callback_fn' must return metrics with a Loss, but got {metrics}."
+                f"For '{_OP}', 'callback_fn' must return metrics that its model has, with a Loss, but got {metrics}."
             )
-        self._name = names[0]
-        self._data = data.take(max(samples // data.get_batch_size(), 1))
+        self._name, size = names[0], data.get_batch_size()
+        self._data = data.take(max(min(samples, data.get_dataset_size() * size) // size, 1))
         self.parameters: list[Parameter] = list(self.network.trainable_params())
+        used = {id(p) for p in self._model._network.get_parameters()}
+        if not self.parameters or any(id(p) not in used for p in self.parameters):
+            raise ValueError(
+                f"For '{_OP}', 'callback_fn' must return the network of its model, with trainable Parameters, but got "
+                f"{'another one' if self.parameters else 'one without'}."
+            )
 
     def load(self, file: str) -> Weights:
         """The weights of a checkpoint, which the network has from then on."""
-        load_param_into_net(self.network, load_checkpoint(file), strict_load=True)
+        missing, _ = load_param_into_net(self.network, load_checkpoint(file), strict_load=True)
+        if missing:
+            raise ValueError(
+                f"For '{_OP}', 'callback_fn' must return the network that was trained, but {file} lacks {missing[:3]}."
+            )
         return [np.array(p.asnumpy(), np.float32) for p in self.parameters]
 
     def here(self) -> float:
@@ -155,7 +180,8 @@ def _share_out(count: int, processes: int, work: Callable[[int], list[float]]) -
             except BaseException as error:
                 sender.send(f"{type(error).__name__}: {error}")
 
-        process = context.Process(target=run, daemon=True)
+        # No daemon: its dataset may have processes of its own.
+        process = context.Process(target=run)
         process.start()
         sender.close()
         started.append((process, receiver))
@@ -207,7 +233,8 @@ class SummaryLandscape:
         """Writes the landscapes to a file of events.
 
         Args:
-            callback_fn: makes a Model, its network, the dataset that the losses are of, and the metrics, with a Loss among them.
+            callback_fn: makes a Model, its network, the dataset that the losses are of, and the metrics, with a Loss among them. The
+                dataset must give the same rows each time: not shuffled, or with a seed.
             collect_landscape: what is drawn otherwise than the collector was told.
             device_ids: as many processes share the work as it has numbers.
             output: the folder of the file; without it that of the collector.
@@ -220,11 +247,11 @@ class SummaryLandscape:
         for number in ids:
             check_value(int, number, "each of device_ids", _OP)
         kept = Kept.read(_OP, self._folder)
-        settings = kept.settings.changed(_OP, collect_landscape)
+        settings = kept.changed(_OP, collect_landscape)
         losses = _Losses(callback_fn(), settings.num_samples)
         with SummaryRecord(self._folder if output is None else output) as record:
             for tag, drawn in self._drawn(losses, kept, settings, max(len(ids), 1)):
-                record._given.append(("landscape", tag, drawn))
+                record._add("landscape", tag, drawn)
                 record.record(0)
 
     def _drawn(self, losses: _Losses, kept: Kept, settings: Settings, processes: int) -> Any:

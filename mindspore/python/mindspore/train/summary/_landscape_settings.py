@@ -68,11 +68,18 @@ class Settings:
         for interval in check_value(list, self.intervals, "intervals", op):
             numbers = check_value(list, interval, "each of intervals", op)
             for number in numbers:
-                check_value(int, number, "each number of intervals", op)
+                if type(number) is not int:  # a file of JSON holds no other integers
+                    raise TypeError(
+                        f"For '{op}', each number of 'intervals' must be an int, but got {type(number).__name__}."
+                    )
             if len(set(numbers)) < _LEAST or min(numbers) < 1:
                 raise ValueError(
                     f"For '{op}', each of 'intervals' must have at least {_LEAST} different numbers from 1 on, but got {numbers}."
                 )
+        if not any(self.create_landscape.values()):
+            raise ValueError(
+                f"For '{op}', 'create_landscape' must ask for one at least, but got {self.create_landscape}."
+            )
         if not self.intervals:
             raise ValueError(
                 f"For '{op}', 'intervals' must be a list of lists of the {self.unit}s to be kept, but got []."
@@ -121,7 +128,7 @@ class Kept:
     settings: Settings
     files: dict[int, Path]
     steps: int  # of an epoch
-    list: Path
+    metadata: Path
 
     @staticmethod
     def read(op: str, folder: Path) -> Kept:
@@ -153,6 +160,15 @@ class Kept:
             settings, {n: b if b.exists() else files[n] for n, b in beside.items()}, steps, path
         )
 
+    def changed(self, op: str, given: dict[str, Any] | None) -> Settings:
+        """The settings with those that a user gives."""
+        settings = self.settings.changed(op, given)
+        if settings.unit != self.settings.unit:
+            raise ValueError(
+                f"For '{op}', 'unit' must be {self.settings.unit!r}, of which checkpoints were kept, but got {settings.unit!r}."
+            )
+        return settings
+
     def file(self, op: str, number: int) -> str:
         """The checkpoint of a step or an epoch."""
         if number not in self.files:
@@ -163,7 +179,7 @@ class Kept:
 
     def remove(self) -> None:
         """Removes what the training has left for landscapes."""
-        for path in (*self.files.values(), self.list):
+        for path in (*self.files.values(), self.metadata):
             path.unlink(missing_ok=True)
-        if not any(self.list.parent.iterdir()):
-            self.list.parent.rmdir()
+        if not any(self.metadata.parent.iterdir()):
+            self.metadata.parent.rmdir()

@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import os
+import socket
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from mindspore import log
+
+_named: set[Path] = set()  # by this process: a file is made late
+
+
+def fresh_path(folder: Path, kind: str, suffix: str) -> Path:
+    """Where a new file of records goes: its name has the second, or the first one after it that is free."""
+    second, rest = int(time.time()), f"{os.getpid()}.{socket.gethostname()}{suffix}"
+    while (path := folder / f"{kind}.summary.{second}.{rest}") in _named or path.exists():
+        second += 1
+    _named.add(path)
+    return path
 
 
 class RecordFile:
@@ -97,4 +110,4 @@ def named(error: OSError, path: Path) -> OSError:
     return made
 
 
-__all__ = ["RecordFile", "named"]
+__all__ = ["RecordFile", "fresh_path", "named"]
