@@ -146,7 +146,10 @@ Result Make(const std::shared_ptr<Module>& shared, const CompileOptions& options
             "sizes must be fixed in a program that is cut over processes, but some are dynamic");
     }
     passes.parallel = options.parallel;
-    passes.lowered = [&lowered](auto made) { lowered = std::move(made); };
+    passes.lowered = [&lowered, outline = OutlineOf(module)](auto made) {
+      made->outline = outline;
+      lowered = std::move(made);
+    };
   }
   Optimize(module, passes);
   if (dynamic) {

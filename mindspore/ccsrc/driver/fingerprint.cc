@@ -1,5 +1,6 @@
 #include "driver/fingerprint.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "ir/op.h"
@@ -142,5 +143,33 @@ bool Fingerprint::operator==(const Fingerprint& other) const {
 }
 
 Fingerprint FingerprintOf(const Module& module) { return Writer().Run(module); }
+
+uint32_t OutlineOf(const Module& module) {
+  std::vector<const Graph*> graphs{module.main()};  // in the order in which they are met
+  std::unordered_map<const Node*, size_t> numbers;  // so, too: ids may have gaps
+  auto meet = [&](const Graph* graph) {
+    if (graph && !std::ranges::count(graphs, graph)) graphs.push_back(graph);
+  };
+  std::string text;
+  for (size_t i = 0; i < graphs.size(); ++i) {
+    const Graph& graph = *graphs[i];
+    text += fmt::format("graph {} {}\n", graph.parameters().size(), graph.outputs().size());
+    for (const auto* nodes : {&graph.captures(), &graph.parameters(), &graph.nodes()}) {
+      for (const Node* node : *nodes) numbers.try_emplace(node, numbers.size());
+    }
+    for (const Node* node : graph.nodes()) {
+      text += node->op ? std::string_view(node->op->name) : std::string_view("value");
+      for (const Var& v : node->inputs) text += fmt::format(" {}.{}", numbers[v.node], v.index);
+      for (const Type& type : node->outputs) text += fmt::format(" {}", type);
+      text += '\n';
+      for (const Attr& attr : node->attrs ? *node->attrs : Attrs()) {
+        if (const auto* inner = std::get_if<Graph*>(&attr)) meet(*inner);
+      }
+    }
+    meet(graph.loop.body);
+    meet(graph.loop.done);
+  }
+  return static_cast<uint32_t>(std::hash<std::string>()(text));
+}
 
 }  // namespace ms

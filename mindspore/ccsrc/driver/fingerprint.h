@@ -18,4 +18,8 @@ struct Fingerprint {
 
 Fingerprint FingerprintOf(const Module& module);
 
+// Equal in processes that have traced the same program: its ops, what they take and of which types.
+// Their attributes may differ (seeds), and so may constants.
+uint32_t OutlineOf(const Module& module);
+
 }  // namespace ms

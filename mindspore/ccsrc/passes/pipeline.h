@@ -23,7 +23,7 @@ struct PassOptions {
   std::vector<uint32_t> steady_inputs;
   // Cuts the program and keeps the part of one process; what became of it goes to `lowered`.
   std::shared_ptr<const parallel::ParallelOptions> parallel;
-  std::function<void(std::shared_ptr<const parallel::Lowered>)> lowered;
+  std::function<void(std::shared_ptr<parallel::Lowered>)> lowered;
   // Called with "Parse" at the start and with the name of a pass after each change it made; see
   // also MS_DUMP=passes in the environment, which prints the graphs, or with MS_DUMP_PATH=dir
   // writes them to dir/<number>_<pass>.ir.

@@ -22,13 +22,26 @@ std::string Ranks(const std::vector<int64_t>& ranks) {
   return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "));
 }
 
+// `all` has so many sums of each rank, the program's first.
+void CheckOutlines(const std::vector<uint32_t>& all, size_t each) {
+  std::vector<int64_t> differ;
+  for (size_t at = 0; at < all.size(); at += each) {
+    if (all[at] != all[0]) differ.push_back(static_cast<int64_t>(at / each));
+  }
+  if (differ.empty()) return;
+  Throw(ErrorKind::kValue,
+        "a function that is divided must be the same program in all processes, but that of {} has "
+        "other ops, or other types, than that of rank 0: what is called may depend on the rank",
+        Ranks(differ));
+}
+
 }  // namespace
 
 void SameInputs::Check(const parallel::Lowered& program, std::span<const GivenInput> given) const {
   int64_t devices = program.mesh.devices();
   auto transport = CurrentTransport();
-  if (devices == 1 || given.empty() || !transport || transport->size() != devices) return;
-  std::vector<uint32_t> mine;
+  if (devices == 1 || !transport || transport->size() != devices) return;
+  std::vector<uint32_t> mine{program.outline};
   for (const GivenInput& g : given) {
     std::span<const std::byte> bytes(g.value.data<std::byte>(), g.value.bytes());
     mine.push_back(Crc32c(0, bytes));
@@ -38,11 +51,12 @@ void SameInputs::Check(const parallel::Lowered& program, std::span<const GivenIn
   std::vector<int64_t> counts(static_cast<size_t>(devices), bytes);
   FindGroup(kWorld)->AllGather({"what a divided function is given"}, mine.data(), all.data(),
                                counts);
+  CheckOutlines(all, mine.size());
   for (size_t i = 0; i < given.size(); ++i) {
     std::vector<int64_t> differ;
     int64_t from = 0;
     for (int64_t rank = 0; rank < devices; ++rank) {
-      auto sum = [&](int64_t r) { return all[static_cast<size_t>(r) * given.size() + i]; };
+      auto sum = [&](int64_t r) { return all[static_cast<size_t>(r) * mine.size() + 1 + i]; };
       int64_t first = FirstLike(program, given[i].input, rank);
       if (sum(first) == sum(rank)) continue;
       if (differ.empty()) from = first;

@@ -1,6 +1,7 @@
 // Whether processes that run one divided program were given what they are to have in common: of an
 // argument that each is given whole, or a piece that several have, the values must be alike.
-// Nobody would see it otherwise: each computes with its own, and all results are nonsense.
+// Nobody would see it otherwise: each computes with its own, and all results are nonsense. So it is
+// with other programs that happen to talk alike.
 #pragma once
 
 #include <span>

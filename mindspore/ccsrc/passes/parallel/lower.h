@@ -41,6 +41,7 @@ struct Lowered {
   Types whole_inputs, whole_outputs;    // their types on one device
   std::vector<ProcessGroup> groups;     // in the order in which all processes make them
   Plan plan;                            // its nodes are gone: the figures alone
+  uint32_t outline = 0;                 // of the program before it was cut: equal in all processes
 };
 
 // How a program is to be cut, and for which process it is compiled. With a pipeline of several
