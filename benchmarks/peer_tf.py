@@ -16,7 +16,9 @@ class Peer:
 
     def __init__(self, python: str, folder: str, case: str) -> None:
         if shutil.which(python) is None:
-            raise SystemExit(f"--tensorflow must name a Python that can be run, but got '{python}'.")
+            raise SystemExit(
+                f"--tensorflow must name a Python that can be run, but got '{python}'."
+            )
         environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "2", "CUDA_VISIBLE_DEVICES": ""}
         environment.pop("PYTHONPATH", None)
         self._process = subprocess.Popen(
