@@ -279,7 +279,7 @@ def test_a_position_that_is_not_found_stays_an_error():
     for _ in range(2):
         iterator = fewer.create_tuple_iterator(num_epochs=1)
         for _ in range(2):
-            with pytest.raises(RuntimeError, match="must have the 7 rows .* but only . of them"):
+            with pytest.raises(RuntimeError, match=r"must have the 7 rows .* but only . of them"):
                 next(iterator)
     wrong = json.loads(json.dumps(state))
     wrong["filters"][0]["rows"] = 9
@@ -290,6 +290,30 @@ def test_a_position_that_is_not_found_stays_an_error():
             again.create_tuple_iterator(num_epochs=1)
     again.restore(state)
     assert listed(again) == listed(PIPELINES["batches"](numbers(), Thirds()))[7:]
+
+
+def test_an_iterator_that_finds_its_position_later_leaves_none_behind():
+    data = PIPELINES["batches"](numbers(), Thirds())
+    iterator = data.create_tuple_iterator(num_epochs=1, output_numpy=True)
+    for _ in range(7):
+        next(iterator)
+    data.restore(data.state())
+    iterator = data.create_tuple_iterator(num_epochs=1, output_numpy=True)
+    pipeline = iterator._pipeline
+
+    class Stopped:
+        verdicts = pipeline.verdicts
+
+        def begin(self, epoch, step):
+            raise KeyboardInterrupt
+
+    iterator._pipeline = Stopped()
+    with pytest.raises(KeyboardInterrupt):
+        next(iterator)
+    iterator._pipeline = pipeline
+    rest = [row[0].tolist() for row in iterator]
+    whole = [row[0] for row in listed(data)]
+    assert rest == whole[7:]
 
 
 def test_after_an_error_the_iterator_says_so():

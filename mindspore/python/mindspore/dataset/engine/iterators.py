@@ -193,6 +193,8 @@ class Iterator:
                 self._owner._resumes_at = place
                 self._pipeline.verdicts.set(known)
             raise
+        if self._owner._resumes_at is place:  # it failed before
+            self._owner._resumes_at = None
 
     def __next__(self) -> Any:
         self._enter()
