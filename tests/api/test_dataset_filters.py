@@ -180,8 +180,8 @@ def test_the_next_epoch_begins_without_verdicts():
         ({"rows": 1 << 40}, "rows must be"),
         ({"rows": 5000}, "a bit for each of 5000 rows"),
         ({"rows": 1}, "a bit for each of 1 rows"),
-        ({"kept": "?"}, "of the filter of node 1 is damaged"),
-        ({"kept": "AAAA"}, "of the filter of node 1 is damaged"),
+        ({"kept": "?"}, "of the filter of node 2 is damaged"),
+        ({"kept": "AAAA"}, "of the filter of node 2 is damaged"),
         ({"kept": None}, "kept must be"),
         ({"node": "x"}, "node must be"),
     ],
@@ -207,7 +207,7 @@ def test_fewer_rows_than_were_judged():
         next(iterator)
     again = PIPELINES["batches"](numbers(rows=30), Thirds())
     again.restore(data.state())
-    with pytest.raises(RuntimeError, match=r"'restore'.*must have the 40 rows.*but has 0"):
+    with pytest.raises(RuntimeError, match=r"'restore'.*must have the 40 rows.*but only 0 of them"):
         listed(again)
 
 
