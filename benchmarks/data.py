@@ -280,6 +280,10 @@ def main() -> None:
     parser.add_argument("cases", nargs="*", default=[*CASES, "first"])
     parser.add_argument("--tensorflow", help="the Python of an environment with TensorFlow")
     options = parser.parse_args()
+    if unknown := set(options.cases) - {*CASES, "first"}:
+        parser.error(
+            f"cases must be of {', '.join(CASES)}, first, but got {', '.join(sorted(unknown))}"
+        )
     if importlib.util.find_spec("torch") is None:
         sys.exit("PyTorch is not installed: scripts/dev peers")
     print(f"load {os.getloadavg()[0]:.1f}, {len(os.sched_getaffinity(0))} processors")

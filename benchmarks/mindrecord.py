@@ -109,7 +109,9 @@ def measured(python: str, folder: str) -> dict[str, float]:
     if python != sys.executable:
         environment.pop("PYTHONPATH", None)
     command = [python, __file__, "--measure", folder]
-    run = subprocess.run(command, env=environment, capture_output=True, check=True)
+    run = subprocess.run(command, env=environment, stdout=subprocess.PIPE)
+    if run.returncode:
+        raise SystemExit(f"'{python}' could not measure: its messages stand above.")
     found: dict[str, float] = json.loads(run.stdout.splitlines()[-1])
     return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from typing import Any
 
@@ -14,6 +15,10 @@ class Peer:
     """The pipelines of one case over the files of a folder."""
 
     def __init__(self, python: str, folder: str, case: str) -> None:
+        if shutil.which(python) is None:
+            raise SystemExit(
+                f"--tensorflow must name a Python that can be run, but got '{python}'."
+            )
         environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "2", "CUDA_VISIBLE_DEVICES": ""}
         environment.pop("PYTHONPATH", None)
         self._process = subprocess.Popen(

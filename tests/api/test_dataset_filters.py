@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import numpy as np
 import pytest
 
 import mindspore.dataset as ds
+from mindspore import Model, log, nn
 from mindspore.dataset import config
 from mindspore.train import _position
 from mindspore.train._feed import Feed
@@ -178,8 +180,8 @@ def test_the_next_epoch_begins_without_verdicts():
         ({"rows": 1 << 40}, "rows must be"),
         ({"rows": 5000}, "a bit for each of 5000 rows"),
         ({"rows": 1}, "a bit for each of 1 rows"),
-        ({"kept": "?"}, "is damaged"),
-        ({"kept": "AAAA"}, "is damaged"),
+        ({"kept": "?"}, "of the filter of node 2 is damaged"),
+        ({"kept": "AAAA"}, "of the filter of node 2 is damaged"),
         ({"kept": None}, "kept must be"),
         ({"node": "x"}, "node must be"),
     ],
@@ -205,7 +207,7 @@ def test_fewer_rows_than_were_judged():
         next(iterator)
     again = PIPELINES["batches"](numbers(rows=30), Thirds())
     again.restore(data.state())
-    with pytest.raises(RuntimeError, match=r"'restore'.*must have the 40 rows.*but has 0"):
+    with pytest.raises(RuntimeError, match=r"'restore'.*must have the 40 rows.*but only 0 of them"):
         listed(again)
 
 
@@ -263,3 +265,128 @@ def test_a_predicate_that_fails_does_so_at_its_row(size):
     assert given == list(range(0, 200, 3)) and "row 200" in str(caught.value)
     with pytest.raises(RuntimeError, match="nothing is known of it"):
         listed(data.shuffle(size))
+
+
+def test_a_position_that_is_not_found_stays_an_error():
+    """No iterator begins at another place than restore() said, until it is told so."""
+    data = PIPELINES["batches"](numbers(), Thirds())
+    iterator = data.create_tuple_iterator(num_epochs=1, output_numpy=True)
+    for _ in range(7):
+        next(iterator)
+    state = data.state()
+    fewer = PIPELINES["batches"](numbers(rows=30), Thirds())
+    fewer.restore(state)
+    for _ in range(2):
+        iterator = fewer.create_tuple_iterator(num_epochs=1)
+        for _ in range(2):
+            with pytest.raises(RuntimeError, match=r"must have the 7 rows .* but only . of them"):
+                next(iterator)
+    wrong = json.loads(json.dumps(state))
+    wrong["filters"][0]["rows"] = 9
+    again = PIPELINES["batches"](numbers(), Thirds())
+    again.restore(wrong)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="must be a bit for each of 9 rows"):
+            again.create_tuple_iterator(num_epochs=1)
+    again.restore(state)
+    assert listed(again) == listed(PIPELINES["batches"](numbers(), Thirds()))[7:]
+
+
+def test_an_iterator_that_finds_its_position_later_leaves_none_behind():
+    data = PIPELINES["batches"](numbers(), Thirds())
+    iterator = data.create_tuple_iterator(num_epochs=1, output_numpy=True)
+    for _ in range(7):
+        next(iterator)
+    data.restore(data.state())
+    iterator = data.create_tuple_iterator(num_epochs=1, output_numpy=True)
+    pipeline = iterator._pipeline
+
+    class Stopped:
+        verdicts = pipeline.verdicts
+
+        def begin(self, epoch, step):
+            raise KeyboardInterrupt
+
+    iterator._pipeline = Stopped()
+    with pytest.raises(KeyboardInterrupt):
+        next(iterator)
+    iterator._pipeline = pipeline
+    rest = [row[0].tolist() for row in iterator]
+    whole = [row[0] for row in listed(data)]
+    assert rest == whole[7:]
+
+
+def test_after_an_error_the_iterator_says_so():
+    def fail(x):
+        if x == 6:
+            raise ValueError("no")
+        return True
+
+    iterator = numbers(rows=9).filter(fail, "x").create_tuple_iterator(num_epochs=1)
+    with pytest.raises(RuntimeError, match="no"):
+        list(iterator)
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="1 epochs, and the last one ended with an error"):
+            next(iterator)
+    iterator = numbers(rows=2).create_tuple_iterator(num_epochs=1)
+    assert len(list(iterator)) == 2
+    with pytest.raises(RuntimeError, match="gave them all"):
+        next(iterator)
+
+
+@dataclasses.dataclass(frozen=True)
+class Refusal(Exception):
+    """An exception whose attributes nobody may set."""
+
+    why: str
+
+
+@pytest.mark.parametrize("method", ["filter", "map"])
+def test_errors_that_refuse_attributes_arrive(method):
+    def fail(x):
+        raise Refusal("odd")
+
+    data = getattr(numbers(rows=3), method)(fail, "x")
+    with pytest.raises(RuntimeError, match=rf"For '{method}', .*fail \(row 0\) raised Refusal"):
+        listed(data)
+
+
+class Once:
+    """A filter that remembers, as none may."""
+
+    def __init__(self, forgets=0):
+        self.seen, self.forgets = set(), forgets
+
+    def __call__(self, x):
+        number = int(np.ravel(x)[0])
+        new = number not in self.seen or number < self.forgets
+        self.seen.add(number)
+        return new
+
+
+def one_layer():
+    net = nn.Dense(1, 1)
+    return Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 0.1), metrics={"loss"})
+
+
+def numbers_and_answers(keep):
+    columns = {"x": np.arange(12, dtype=np.float32)[:, None], "y": np.ones((12, 1), np.float32)}
+    return ds.NumpySlicesDataset(columns, shuffle=False).filter(keep, "x").batch(2)
+
+
+@pytest.mark.parametrize("call", ["train", "eval"])
+def test_no_batch_where_some_were_counted_is_an_error(call):
+    model = one_layer()
+    data = numbers_and_answers(Once())
+    with pytest.raises(RuntimeError, match=rf"Model.{call}'.* had 6 batches .* gave none: .*alone"):
+        model.train(2, data) if call == "train" else model.eval(data)
+
+
+def test_fewer_batches_than_were_counted_are_said(monkeypatch):
+    said = []
+    monkeypatch.setattr(log, "warn_once", lambda key, text: said.append(text))
+    model = one_layer()
+    model.train(1, numbers_and_answers(lambda x: x[0] < 6))
+    assert not said
+    model.train(1, numbers_and_answers(Once(forgets=4)))
+    assert len(said) == 1 and "had 6 batches when they were counted, but then gave 2" in said[0]

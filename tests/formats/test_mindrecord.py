@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
+from functools import partial
 
 import mindrecord_cases as cases
 import numpy as np
@@ -358,3 +360,41 @@ def test_reading_leaves_nothing_behind(tmp_path):
     before = {p.name: p.stat().st_mtime_ns for p in tmp_path.iterdir()}
     assert len(read(path, where="label = 1")) == 5
     assert {p.name: p.stat().st_mtime_ns for p in tmp_path.iterdir()} == before
+
+
+def test_after_a_failed_write_each_call_says_so(tmp_path):
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    writer = FileWriter(str(folder / "file"))
+    writer.add_schema({"x": {"type": "int32"}})
+    writer.write_raw_data([{"x": 1}])
+    shutil.rmtree(folder)
+    with pytest.raises(OSError):
+        writer.commit()
+    for op, call in (
+        ("commit", writer.commit),
+        ("write_raw_data", partial(writer.write_raw_data, [])),
+    ):
+        with pytest.raises(
+            RuntimeError, match=f"For '{op}', a write to the MindRecord files failed"
+        ):
+            call()
+
+
+@pytest.mark.parametrize(
+    "shape, count", [([2, 3], 6), ([-1, 2], 6), ([-1], 6), ([2, 3], 5), ([-1, 2], 5)]
+)
+def test_arrays_take_the_shape_of_the_field(tmp_path, shape, count):
+    """As 2.10 does: where there are as many numbers, and in no other case."""
+    values = np.arange(count, dtype=np.int32)
+    values = values.reshape(3, 2) if count == 6 else values
+    writer = FileWriter(str(tmp_path / "file"))
+    writer.add_schema({"x": {"type": "int32", "shape": shape}})
+    if count == 5:
+        with pytest.raises(ValueError, match=r"row 0: the field 'x' must be int32\[.*shape \(5,\)"):
+            writer.write_raw_data([{"x": values}])
+        return
+    writer.write_raw_data([{"x": values}])
+    writer.commit()
+    (row,) = read(str(tmp_path / "file"))
+    np.testing.assert_array_equal(row["x"], values.reshape(shape))

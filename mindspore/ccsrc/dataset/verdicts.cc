@@ -47,17 +47,19 @@ void Verdicts::Renew() {
 }
 
 void Verdicts::Set(std::vector<Judged> judged) {
+  for (const Judged& one : judged) {
+    if (one.count < 0 || one.count > kMost ||
+        one.bits.size() != (static_cast<size_t>(one.count) + 7) / 8) {
+      Throw(ErrorKind::kValue,
+            "For 'restore', what the state tells of the filter of node {} must be a bit for each "
+            "of {} rows, but got {} bytes.",
+            one.node, one.count, one.bits.size());
+    }
+  }
   std::lock_guard lock(mutex_);
   Clear();
   set_ = true;
   for (Judged& one : judged) {
-    if (one.count < 0 || one.count > kMost ||
-        one.bits.size() != (static_cast<size_t>(one.count) + 7) / 8) {
-      Throw(ErrorKind::kValue,
-            "For 'restore', what the state tells of a filter must be a bit for each of {} rows, "
-            "but got {} bytes.",
-            one.count, one.bits.size());
-    }
     auto pass = std::make_shared<Pass>(room_);
     pass->known_ = pass->count_ = one.count;
     pass->bits_ = std::move(one.bits);

@@ -373,6 +373,7 @@ void BindDataset(py::module_& core) {
       .def(py::init([](py::object adapter, bool parallel) {
         return PythonCall{std::move(adapter), parallel};
       }));
+  m.attr("MOST_VERDICTS") = dataset::Verdicts::kMost;
   py::class_<VerdictsHandle>(m, "Verdicts", "What filters decided about the rows of an epoch.")
       .def("all", &VerdictsHandle::All, "(node, epoch, rows, a bit for each) of each pass.")
       .def("set", &VerdictsHandle::Set, "What is known already when the next epoch begins.");

@@ -282,7 +282,7 @@ class Writer {
   }
 
   void Write(const py::list& rows, bool parallel) {
-    const RecordSchema& schema = writer().form().schema;
+    const RecordSchema& schema = writer("write_raw_data").form().schema;
     std::vector<RecordRow> values;
     values.reserve(rows.size());
     for (size_t i = 0; i < rows.size(); ++i) values.push_back(RowFrom(schema, i, rows[i]));
@@ -292,17 +292,20 @@ class Writer {
     Guarded([&] { writer_->Write(values, parallel); });
   }
   void Commit() {
-    writer().set_poll(SignalPoll());
+    writer("commit").set_poll(SignalPoll());
     py::gil_scoped_release release;
     Guarded([&] { writer_->Commit(); });
     writer_.reset();
   }
 
  private:
-  RecordWriter& writer() {
-    if (!writer_)
+  RecordWriter& writer(std::string_view op) {
+    if (!writer_) {
       Throw(ErrorKind::kRuntime,
-            "A write to the MindRecord files failed before, or they are done.");
+            "For '{}', a write to the MindRecord files failed before, or they are done: what was "
+            "not committed is given up.",
+            op);
+    }
     return *writer_;
   }
   // After a failure half of a row may be there: what was not committed is given up.

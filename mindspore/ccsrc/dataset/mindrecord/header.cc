@@ -282,7 +282,10 @@ RecordHeader ParseRecordHeader(std::string_view text, const std::string& path) {
                           header.shard_id);
   if (!root["page"].value().is_null())
     root["page"].Each([&](const At& at) { header.pages.push_back(Page(at, header)); });
-  if (auto table = root.Find(kTable)) {
+  auto table = root.Find(kTable);
+  // Nobody but us writes such a file, and without the sums in the table wrong bytes would pass.
+  if (header.packed && !table) root.Fail("has the version '{}', but no '{}'", version, kTable);
+  if (table) {
     constexpr uint64_t kLimit = uint64_t{1} << 62;
     header.table = {(*table)["offset"].Number(kLimit), (*table)["size"].Number(kLimit)};
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/error.h"
 #include "dataset/text.h"
 
 namespace ms {
@@ -26,23 +27,27 @@ DType TypeOf(RecordType type) {
   }
 }
 
-Value Filled(Element element, dataset::DimsRef dims, const std::string& bytes) {
-  Value value = Value::Make(element, std::move(dims));
-  size_t size = std::min(bytes.size(), value.bytes());
-  if (size > 0) std::memcpy(value.memory(), bytes.data(), size);
-  std::memset(value.memory() + size, 0, value.bytes() - size);
-  return value;
+Value ArrayOf(const RecordField& field, const RecordValue& value) {
+  Value array = Value::Make(Element::Of(TypeOf(field.type)), MakeDims(value.dims));
+  if (value.bytes.size() != array.bytes()) {
+    Throw(ErrorKind::kValue, "The field '{}' of a MindRecord file must have {} bytes, but has {}.",
+          field.name, array.bytes(), value.bytes.size());
+  }
+  if (array.bytes() > 0) std::memcpy(array.memory(), value.bytes.data(), array.bytes());
+  return array;
 }
 
 // Bytes have one dimension, in which is one of them; empty ones are a zero.
 Value BytesOf(const std::string& bytes) {
   auto size = static_cast<uint32_t>(std::max<size_t>(bytes.size(), 1));
-  return Filled({dataset::Kind::kBytes, DType::kUInt8, size}, MakeDims({1}), bytes);
+  Value value = Value::Make({dataset::Kind::kBytes, DType::kUInt8, size}, MakeDims({1}));
+  // With the zero behind them, which the string has.
+  std::memcpy(value.memory(), bytes.c_str(), size);
+  return value;
 }
 
 Value ColumnOf(const RecordField& field, const RecordValue& value) {
-  if (field.shape)
-    return Filled(Element::Of(TypeOf(field.type)), MakeDims(value.dims), value.bytes);
+  if (field.shape) return ArrayOf(field, value);
   switch (field.type) {
     case RecordType::kString:
       return dataset::TextOf(dataset::MendedText(value.bytes), field.name);

@@ -108,6 +108,24 @@ class Feed:
         """How many samples all batches have but the last, and how many there are, where that is known."""
         return sharing.batching(self.dataset)
 
+    def check_given(self, steps: int, before: int = 0) -> None:
+        """At the end of an epoch that nobody cut short: an error where none of the counted batches behind the first ones came."""
+        counted = self.get_dataset_size()
+        if steps >= counted:
+            return
+        rule = (
+            "batches are counted before they are given, and what filters, functions and sources answer must depend on the row alone, "
+            "not on what they were asked before."
+        )
+        if steps == before:
+            raise RuntimeError(
+                f"For '{self.op}', the dataset had {counted - before} batches when they were counted, but then gave none: {rule}"
+            )
+        log.warn_once(
+            "fewer batches",
+            f"For '{self.op}', the dataset had {counted} batches when they were counted, but then gave {steps}: {rule}",
+        )
+
     def stand_in(self) -> list[Any]:
         """A batch for a process that never had one."""
         row = None

@@ -169,7 +169,10 @@ class TrainingRun:
         network.phase = "train"
         self.manager.on_train_epoch_begin(self.context)
         if self.step < self.batches or not resumes:
+            before = self.step
             self._run_steps(resumes, progress)
+            if not self.context.get_stop_requested() and not self.context._leaving:
+                self.feed.check_given(self.step, before)
         params["last_train_outputs"] = params.get("net_outputs")
         self._validate()
         self.manager.on_train_epoch_end(self.context)

@@ -369,6 +369,8 @@ class Model:
                 progress.step()
                 if context.get_stop_requested():
                     break
+            else:
+                feed.check_given(params["cur_step_num"])
             manager.on_eval_epoch_end(context)
             params["metrics"] = measured.results()
             params["net_outputs"] = together.joint_outputs(params.get("net_outputs"))

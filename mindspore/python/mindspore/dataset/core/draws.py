@@ -13,7 +13,7 @@ import os
 import random
 import threading
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -43,24 +43,31 @@ _PLAIN = (
 )
 
 
-@contextlib.contextmanager
-def seeded(key: int, number: int) -> Iterator[None]:
+class seeded:
     """Both global generators as they are for one row; nobody else draws from them meanwhile."""
-    seed = (key ^ (number * 0x9E3779B97F4A7C15)) & ((1 << 64) - 1)
-    _take()
-    try:
-        before = random.getstate(), np.random.get_state()
-        _outside.append(before)
-        random.seed(seed)
-        np.random.seed([seed & _MASK, seed >> 32])
+
+    # No generator either, which would set attributes of the function's error: some refuse that.
+    def __init__(self, key: int, number: int) -> None:
+        self._seed = (key ^ (number * 0x9E3779B97F4A7C15)) & ((1 << 64) - 1)
+
+    def __enter__(self) -> None:
+        _take()
         try:
-            yield
-        finally:
-            _restore(before)
+            self._before = random.getstate(), np.random.get_state()
+            _outside.append(self._before)
+            random.seed(self._seed)
+            np.random.seed([self._seed & _MASK, self._seed >> 32])
+        except BaseException:  # Ctrl-C
+            self.__exit__()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            _restore(self._before)
             if _outside:
                 _outside.pop()
-    finally:
-        _give()
+        finally:
+            _give()
 
 
 def _restore(state: Any) -> None:

@@ -108,11 +108,12 @@ class Iterator:
         self._columns: Sequence[str] = dataset._columns
         self._as_arrays = output_numpy
         owner = dataset if watched is None else watched
+        self._restored = owner._resumes_at is not None
         self._position = owner._resumes_at or Position.begin()
-        owner._resumes_at = None
         owner._position = self._position
         owner._last, self._owner = weakref.ref(self), owner
         self._pipeline: Any = self._make_pipeline(dataset)
+        owner._resumes_at = None
         self._running = self._failed = False
         self._begun = 0
         self._taking = threading.Lock()
@@ -156,30 +157,44 @@ class Iterator:
         if self._pipeline is None:
             raise RuntimeError("For 'Iterator', the iterator was stopped and cannot be used again.")
         place = self._position
-        if self._failed:
+        if self._failed and self._begun != self._num_epochs:
             # After a failure, as after the end, the next step begins the next epoch.
             self._failed = False
             place.epoch, place.step, place.cut = place.epoch + 1, 0, 0
         if self._num_epochs != -1 and self._begun >= self._num_epochs:
+            ended = "the last one ended with an error" if self._failed else "gave them all"
             raise RuntimeError(
-                f"For 'Iterator', the iterator was made for {self._num_epochs} epochs and gave "
-                "them all. Create another one, or pass num_epochs=-1."
+                f"For 'Iterator', the iterator was made for {self._num_epochs} epochs, and {ended}. "
+                "Create another one, or pass num_epochs=-1."
             )
         for pool in self.dataset._all_pools():
             pool.start()
         for waiting in self.dataset._conditions().values():
             waiting.resume(place.step)
-        place.verdicts, place.known = self._pipeline.verdicts, []
-        skipped = self._pipeline.begin(place.epoch, place.step)
-        if skipped != place.step:
-            raise RuntimeError(
-                f"For 'restore', the epoch must have the {place.step} rows that were given before, "
-                f"but has {skipped}."
-            )
+        self._go_to(place)
         self._begun += 1
         self._running = True
         if self._tuner is not None:
             self._tuner.begun()
+
+    def _go_to(self, place: Position) -> None:
+        """Opens the pipeline behind the rows that were given. Where that fails, whoever asks next is asked to go there, too."""
+        known, place.verdicts, place.known = place.known, self._pipeline.verdicts, []
+        try:
+            skipped = self._pipeline.begin(place.epoch, place.step)
+            if skipped != place.step:
+                raise RuntimeError(
+                    f"For 'restore', the epoch must have the {place.step} rows that were given before, but only {skipped} of them "
+                    "were found: the pipeline, its data and what its filters answer must be those of the state."
+                )
+        except BaseException:
+            if self._restored and not self._begun:
+                place.verdicts, place.known = None, known
+                self._owner._resumes_at = place
+                self._pipeline.verdicts.set(known)
+            raise
+        if self._owner._resumes_at is place:  # it failed before
+            self._owner._resumes_at = None
 
     def __next__(self) -> Any:
         self._enter()

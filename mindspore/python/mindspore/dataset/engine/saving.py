@@ -82,7 +82,9 @@ def _save_mindrecord(dataset: Dataset, names: Sequence[str], paths: list[str]) -
         if writer is None:
             fields = {name: _field(name, value) for name, value in zip(names, arrays)}
             schema = json.dumps(fields)
-            writer = _core.mindrecord.Writer(paths, schema, "", [], _HEADER_SIZE, _PAGE_SIZE)
+            writer = _core.mindrecord.Writer(
+                paths, schema, "", [], _HEADER_SIZE, _PAGE_SIZE, packed=False
+            )
         rows.append({n: _plain(n, fields[n], value) for n, value in zip(names, arrays)})
         if len(rows) == _ROWS_AT_ONCE:
             writer.write(rows, False)

@@ -7,9 +7,9 @@ import binascii
 import zlib
 from typing import Any
 
+from mindspore import _core
 from mindspore.dataset.core.validator_helpers import check_int, check_type
 
-_MOST_ROWS = 1 << 27
 _KEYS = ("node", "epoch", "rows")
 Told = tuple[int, int, int, bytes]
 
@@ -37,9 +37,10 @@ def read(state: dict[str, Any]) -> list[Told]:
 
 def _one(entry: Any) -> Told:
     check_type("restore", "filters", entry, dict)
+    most = (1 << 31) - 1, (1 << 63) - 1, _core.dataset.MOST_VERDICTS
     node, epoch, rows = (
-        check_int("restore", name, entry.get(name), 0, most)
-        for name, most in zip(_KEYS, ((1 << 31) - 1, (1 << 63) - 1, _MOST_ROWS), strict=True)
+        check_int("restore", name, entry.get(name), 0, limit)
+        for name, limit in zip(_KEYS, most, strict=True)
     )
     check_type("restore", "kept", entry.get("kept"), str)
     size = (rows + 7) // 8
@@ -47,7 +48,9 @@ def _one(entry: Any) -> Told:
         packed = base64.b64decode(entry["kept"], validate=True)
         bits = zlib.decompressobj().decompress(packed, size + 1)
     except (binascii.Error, ValueError, zlib.error) as error:
-        raise ValueError(f"For 'restore', the state of a filter is damaged: {error}.") from None
+        raise ValueError(
+            f"For 'restore', the state of the filter of node {node} is damaged: {error}."
+        ) from None
     return node, epoch, rows, bits
 
 
