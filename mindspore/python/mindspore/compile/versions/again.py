@@ -3,12 +3,18 @@ has it: as few as will do, the first ones. Only planning tells how few, so it is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from mindspore import _core
+from mindspore.compile.values.compilable import WHOLE
 from mindspore.compile.versions.attempt import Asked, Attempt
 from mindspore.compile.walk.tracer import Tracer
+
+# What every refusal of the core says for which a device has too little memory (passes/parallel/search.cc): its kind has other causes.
+_LACK = "the memory limit must be at least"
 
 
 class Planned(BaseException):
@@ -33,47 +39,54 @@ class PlanningAttempt(Attempt):
 
 def lacks_memory(error: ValueError) -> bool:
     """Whether no plan fits what a device may hold."""
-    return "the memory limit must be at least" in str(error)
+    return _LACK in str(error)
 
 
 def with_blocks(
     asked: Asked, cells: list, error: ValueError, tracer: Callable[[], Tracer], make: Callable
 ) -> Any:
-    """What `make` makes while so many of the cells that were called are computed again that a plan fits; the error where none does.
-    Those cells stay as they are then, unless it was only planned."""
+    """What `make` makes while so many of the cells that were called are computed again that a plan fits. Where none does, the error
+    of the lightest: `error`, where nothing can be computed again. Those cells stay as they are then, unless it was only planned."""
     assert asked.planning is not None
     blocks = blocks_of(cells)
+    lack = _lack(asked, blocks, tracer) if blocks else error
+    if lack is not None:
+        raise lack
     least, most = 0, len(blocks)
-    if not blocks or not _fits(asked, blocks, tracer):
-        raise error
     while most - least > 1:
         middle = (least + most) // 2
-        if _fits(asked, blocks[:middle], tracer):
+        if _lack(asked, blocks[:middle], tracer) is None:
             most = middle
         else:
             least = middle
-    chosen = blocks[:most]
-    asked.planning.again = len(chosen), len(blocks)
-    _mark(chosen, {})
-    try:
+    asked.planning.again = most, len(blocks)
+    with _computed_again(blocks[:most]):
         return make()
-    except BaseException:  # as Planned is
-        _mark(chosen, None)
-        raise
 
 
-def _fits(asked: Asked, blocks: Sequence[Any], tracer: Callable[[], Tracer]) -> bool:
-    _mark(blocks, {})
+def _lack(asked: Asked, blocks: Sequence[Any], tracer: Callable[[], Tracer]) -> ValueError | None:
+    """The error of a plan by which these are computed again; None: it fits."""
     try:
-        PlanningAttempt(asked, tracer()).run()
+        with _computed_again(blocks):
+            PlanningAttempt(asked, tracer()).run()
     except Planned:
-        return True
+        return None
     except ValueError as error:
-        if not lacks_memory(error):
-            raise
-    finally:
-        _mark(blocks, None)
-    return False
+        if lacks_memory(error):
+            return error
+        raise
+    raise AssertionError("what is planned ends with an exception")
+
+
+@contextlib.contextmanager
+def _computed_again(cells: Sequence[Any]) -> Iterator[None]:
+    """Cells are computed again, and stay so where what is done inside ends; an exception, as `Planned` is, undoes it."""
+    _mark(cells, {})
+    try:
+        yield
+    except BaseException:
+        _mark(cells, None)
+        raise
 
 
 def _mark(cells: Sequence[Any], value: dict | None) -> None:
@@ -83,16 +96,55 @@ def _mark(cells: Sequence[Any], value: dict | None) -> None:
 
 
 def blocks_of(called: list) -> list:
-    """Of cells that were called, the outermost that stand beside others, made of cells themselves; layers, where there are none."""
-    known = set(map(id, called))
-    inner = {id(child) for cell in called for child in cell.cells()}
-    level = list({id(cell): cell for cell in called if id(cell) not in inner}.values())
-    last: list = []
-    while level:
-        found = [cell for cell in level if any(True for _ in cell.get_parameters())]
-        blocks = [cell for cell in found if id(cell) in known and any(True for _ in cell.cells())]
-        if len(blocks) > 1:
-            return [cell for cell in blocks if cell._recompute is None]
-        last = [cell for cell in found if id(cell) in known] or last
-        level = [child for cell in found for child in cell.cells()]
-    return [cell for cell in last if cell._recompute is None]
+    """Of cells that were called, those to compute again, none inside another: the outermost that are made of cells and of a class of
+    which there are several; else the innermost that are made of cells; else layers."""
+    cells = _parts(called)
+    made = [cell for cell in cells if any(_has_parameters(c) for c in cell.cells())]
+    made = [cell for cell in made if not _holds_blocks(cell, made)]
+    kinds = Counter(map(type, made))
+    repeated = [cell for cell in made if kinds[type(cell)] > 1]
+    blocks = _outermost(repeated) or _innermost(made) or _innermost(cells)
+    return [cell for cell in blocks if cell._recompute is None]
+
+
+def _parts(called: list) -> list:
+    """Of cells that were called, each once, those that have some of what is trained: not the network, of which nothing is saved if
+    all is computed again, nor an optimizer, nor a loss."""
+    updates = {
+        id(part) for cell in called if WHOLE in vars(cell) for part in (cell, *_inside(cell))
+    }
+    cells = list({id(cell): cell for cell in called if id(cell) not in updates}.values())
+    trained = {
+        id(p) for cell in cells for p in cell.get_parameters(expand=False) if p.requires_grad
+    }
+    return [
+        cell
+        for cell in cells
+        if _has_parameters(cell) and not trained <= set(map(id, cell.get_parameters()))
+    ]
+
+
+def _holds_blocks(cell: Any, made: list) -> bool:
+    """Whether a cell is a list, as a SequentialCell, with cells made of cells inside, or has others of its own class inside."""
+    inside = set(map(id, _inside(cell)))
+    found = [c for c in made if id(c) in inside]
+    is_list = all(name.isdigit() for name in cell.name_cells())
+    return any(is_list or type(c) is type(cell) for c in found)
+
+
+def _outermost(cells: list) -> list:
+    inside = {id(part) for cell in cells for part in _inside(cell)}
+    return [cell for cell in cells if id(cell) not in inside]
+
+
+def _innermost(cells: list) -> list:
+    known = set(map(id, cells))
+    return [cell for cell in cells if known.isdisjoint(map(id, _inside(cell)))]
+
+
+def _inside(cell: Any) -> list:
+    return [part for _, part in cell.cells_and_names() if part is not cell]
+
+
+def _has_parameters(cell: Any) -> bool:
+    return next(cell.get_parameters(), None) is not None
