@@ -27,8 +27,6 @@ uint32_t CutOf(const parallel::Lowered& program) {
   std::string text;
   for (const parallel::MeshAxis& axis : program.mesh.axes)
     text += fmt::format("{} {}\n", axis.name, axis.size);
-  for (const parallel::ProcessGroup& group : program.groups)
-    text += fmt::format("{} {}\n", group.name, fmt::join(group.ranks, " "));
   if (program.held.empty()) {
     for (const parallel::Layout& layout : program.inputs)
       text += layout.ToString(program.mesh) + "\n";
