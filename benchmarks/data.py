@@ -103,6 +103,18 @@ class TorchCifar(TorchFolder):
         return image.crop((left, top, left + 32, top + 32))
 
 
+def of_folder(
+    count: int, folder: str, steps: list[Any], peer: Callable[[str], TorchFolder]
+) -> tuple[int, Pipeline, Any, dict[str, Any]]:
+    """A case of so many pictures in a folder, in batches of 32."""
+
+    def ours() -> Iterable[Any]:
+        data = ds.ImageFolderDataset(folder).map(steps, "image").batch(32)
+        return data.create_tuple_iterator(num_epochs=1)
+
+    return count, ours, peer(folder), {"batch_size": 32, "shuffle": True}
+
+
 def pictures(folder: str) -> tuple[int, Pipeline, Any, dict[str, Any]]:
     """JPEG folder: decode, random crop and resize to 224, flip, normalise, CHW, batch 32."""
     count = 256
@@ -114,11 +126,7 @@ def pictures(folder: str) -> tuple[int, Pipeline, Any, dict[str, Any]]:
         vision.HWC2CHW(),
     ]
 
-    def ours() -> Iterable[Any]:
-        data = ds.ImageFolderDataset(folder).map(steps, "image").batch(32)
-        return data.create_tuple_iterator(num_epochs=1)
-
-    return count, ours, TorchPictures(folder), {"batch_size": 32, "shuffle": True}
+    return of_folder(count, folder, steps, TorchPictures)
 
 
 def cifar(folder: str) -> tuple[int, Pipeline, Any, dict[str, Any]]:
@@ -133,11 +141,7 @@ def cifar(folder: str) -> tuple[int, Pipeline, Any, dict[str, Any]]:
         vision.HWC2CHW(),
     ]
 
-    def ours() -> Iterable[Any]:
-        data = ds.ImageFolderDataset(folder).map(steps, "image").batch(32)
-        return data.create_tuple_iterator(num_epochs=1)
-
-    return count, ours, TorchCifar(folder), {"batch_size": 32, "shuffle": True}
+    return of_folder(count, folder, steps, TorchCifar)
 
 
 class TorchArrays:

@@ -25,9 +25,8 @@ def listen(host: str = "127.0.0.1") -> str:
 
 def join(rank: int, size: int, address: str) -> None:
     """Joins the other ranks at the address; rank 0 listens there."""
-    silence = _seconds(
-        _TIMEOUT, _TIMEOUT_DEFAULT, at_least=1
-    )  # less may pass between two signs of life
+    # Less may pass between two signs of life.
+    silence = _seconds(_TIMEOUT, _TIMEOUT_DEFAULT, at_least=1)
     patience = _seconds(_JOIN, _JOIN_DEFAULT)
     _core.watch.join(rank, size, address, silence, patience)
     _hear_of_the_end()
@@ -52,7 +51,7 @@ def _seconds(name: str, default: float, at_least: float = 0) -> float:
         seconds = float(text)
     except ValueError:
         seconds = math.nan
-    if not (0 < seconds < 1e9 and seconds >= at_least):
+    if not (0 < seconds < 1e9) or seconds < at_least:
         least = f"at least {at_least}" if at_least else "above 0"
         raise ValueError(f"The environment must give seconds in {name}, {least}, but got {text!r}.")
     return seconds

@@ -8,7 +8,7 @@ import functools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
-from mindspore.compile.program.marks import original_of
+from mindspore.compile.program.marks import mark, original_of
 
 _Function = TypeVar("_Function", bound=Callable)
 _Error = TypeVar("_Error", bound=BaseException)
@@ -21,7 +21,7 @@ def _mark(error: BaseException, of_program: bool) -> None:
     error = original_of(error)
     if isinstance(error, Exception) and "_ms_of_program" not in error.__dict__:
         ours = isinstance(error, RuntimeError) and str(error).startswith(_INTERNAL)
-        object.__setattr__(error, "_ms_of_program", of_program and not ours)
+        mark(error, "_ms_of_program", of_program and not ours)
 
 
 def marked(error: BaseException) -> bool | None:
