@@ -406,3 +406,16 @@ def test_the_traceback_does_not_grow():
 
     lengths = [len(traceback.extract_tb(error_of(function, X).__traceback__)) for _ in range(4)]
     assert len(set(lengths)) == 1
+
+
+def test_a_ring_of_causes():
+    first, second = ValueError("first"), KeyError("second")
+    first.__cause__, second.__cause__ = second, first
+
+    @jit
+    def refuse(x):
+        raise first
+
+    for _ in range(2):
+        error = error_of(refuse, X)
+        assert type(error) is ValueError and type(error.__cause__) is KeyError

@@ -42,14 +42,23 @@ class Remembered:
 
 
 def _lasts(error: BaseException | None) -> bool:
-    if error is None:
-        return True
+    seen: list[BaseException] = []
+    while error is not None:
+        if not _same_again(error) or any(error is e for e in seen):  # a ring of causes, which only a program ties
+            return False
+        seen.append(error)
+        error = error.__cause__
+    return True
+
+
+def _same_again(error: BaseException) -> bool:
+    """Whether it is raised again as it was, its causes apart."""
     made = (getattr(type(error), name, None) for name in _MAKING)
     if any(isinstance(function, types.FunctionType) for function in made):
         return False  # code of the program, which may do anything
     if isinstance(error, _OF_THE_MOMENT) and not is_raised(error):
         return False
-    return all(isinstance(a, _SIMPLE) for a in error.args) and _lasts(error.__cause__)
+    return all(isinstance(a, _SIMPLE) for a in error.args)
 
 
 def _copy(error: Any) -> Any:
