@@ -72,6 +72,11 @@ def program(monkeypatch, tmp_path, capsys):
         ("dcgan.train", "--epochs -1", "argument --epochs: must be at least 1, but got -1"),
         ("gpt.train", "--batch 0", "argument --batch: must be at least 1, but got 0"),
         ("lenet.train", "--rows 1", "too few rows to train with and to evaluate with"),
+        ("unet.train", "--side 8", "--side must be at least 16 and a multiple of 8"),
+        ("word2vec.train", "--topics 1", "must make two topics that have words"),
+        ("bert.train", "--words 3", "--words must be more than 3 marks, but is 3"),
+        ("ssd.train", "--side 17", "--side must be a multiple of 16, but is 17"),
+        ("dcgan.train", "--rows 8", "--rows 8 must be a batch of 32 at least"),
         ("deepfm.train", "--rows 1", "too few rows to train with and to evaluate with"),
     ],
 )

@@ -133,6 +133,12 @@ def options(what: str, config: dict[str, Any], trains: bool) -> argparse.Namespa
     return chosen
 
 
+def require(holds: bool, what: str) -> None:
+    """End the program with what its options must be, unless they are."""
+    if not holds:
+        raise SystemExit(f"error: {what}")
+
+
 def sets_of(data: Callable[[argparse.Namespace], Sets], chosen: argparse.Namespace) -> Sets:
     """The data, both with a batch at least."""
     try:
@@ -142,11 +148,11 @@ def sets_of(data: Callable[[argparse.Namespace], Sets], chosen: argparse.Namespa
         if "must not be empty" not in str(error):
             raise
         sizes = [0]
-    if min(sizes) < 1:
-        told = f"--rows {chosen.rows}" if hasattr(chosen, "rows") else f"--data {chosen.data}"
-        raise SystemExit(
-            f"error: there are too few rows to train with and to evaluate with, each a batch of {getattr(chosen, 'batch', 1)}: {told}"
-        )
+    told = f"--rows {chosen.rows}" if hasattr(chosen, "rows") else f"--data {chosen.data}"
+    require(
+        min(sizes) >= 1,
+        f"there are too few rows to train with and to evaluate with, each a batch of {getattr(chosen, 'batch', 1)}: {told}",
+    )
     return sets
 
 

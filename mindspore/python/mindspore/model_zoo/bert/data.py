@@ -38,6 +38,8 @@ def datasets(chosen: argparse.Namespace) -> tuple[Dataset, Dataset]:
     """Words with masks, segments; what is under the masks, else -1; whether the second sentence follows the first."""
     random = np.random.RandomState(0)
     rows, half, words = chosen.rows, chosen.length // 2 - 1, chosen.words - FIRST
+    _programs.require(words > 0, f"--words must be more than {FIRST} marks, but is {chosen.words}")
+    _programs.require(half > 0, f"--length must be at least 4, but is {chosen.length}")
     after = random.permutation(words)
     text = np.zeros((rows, 2 * half), np.int64)
     follows = random.randint(0, 2, rows)

@@ -8,6 +8,7 @@ import numpy as np
 
 from mindspore import Tensor, nn
 from mindspore.dataset import Dataset, NumpySlicesDataset
+from mindspore.model_zoo import _programs
 
 SIDE = 16
 _LIKE = 0.8  # the correlation from which on an image is one of them
@@ -26,6 +27,10 @@ def _corners() -> np.ndarray:
 
 def images(chosen: argparse.Namespace) -> Dataset:
     """Batches of images [1, side, side] with a little noise, and of what the generator starts from."""
+    _programs.require(
+        chosen.rows >= chosen.batch,
+        f"--rows {chosen.rows} must be a batch of {chosen.batch} at least",
+    )
     random = np.random.RandomState(0)
     real = _corners()[random.randint(0, 4, chosen.rows)][:, None]
     real = real + 0.05 * random.randn(*real.shape)

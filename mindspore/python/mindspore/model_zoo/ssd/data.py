@@ -14,6 +14,7 @@ from mindspore.model_zoo import _data, _programs
 from mindspore.model_zoo.ssd import anchors
 
 CLASSES = 3  # nothing, a square, a disc
+_STEP = 16  # what the network divides the side by, in the end
 _NEAR = 0.5  # the least overlap of an anchor with what it stands for
 
 
@@ -63,7 +64,7 @@ def _right(outputs: Any, targets: np.ndarray) -> np.ndarray:
 
 def _side(count: int) -> int:
     """The side of the images that have so many anchors."""
-    return next(side for side in range(16, 1024, 16) if len(anchors(side)) == count)
+    return next(side for side in range(_STEP, 1024, _STEP) if len(anchors(side)) == count)
 
 
 LEARNING = _programs.Learning(loss=BoxLoss, right=_right, adam=True)
@@ -72,6 +73,7 @@ LEARNING = _programs.Learning(loss=BoxLoss, right=_right, adam=True)
 def datasets(chosen: argparse.Namespace) -> tuple[Dataset, Dataset]:
     """Images [1, side, side], and class and offsets of each anchor."""
     random, side, rows = np.random.RandomState(0), chosen.side, chosen.rows
+    _programs.require(side % _STEP == 0, f"--side must be a multiple of {_STEP}, but is {side}")
     boxes = anchors(side)
     images = random.randn(rows, 1, side, side).astype(np.float32) * 0.5
     targets = np.zeros((rows, len(boxes), 5), np.float32)

@@ -23,6 +23,11 @@ LEARNING = _programs.Learning(loss=nn.CrossEntropyLoss, right=_right, adam=True)
 def datasets(chosen: argparse.Namespace) -> tuple[Dataset, Dataset]:
     """Images [1, side, side], and for each pixel whether it belongs to a disc."""
     random, side = np.random.RandomState(0), chosen.side
+    halved = 2**chosen.depth
+    _programs.require(
+        side >= 16 and side % halved == 0,
+        f"--side must be at least 16 and a multiple of {halved}, as often as --depth halves it, but is {side}",
+    )
     images = random.randn(chosen.rows, 1, side, side).astype(np.float32)
     masks = np.zeros((chosen.rows, side, side), np.int32)
     rows, columns = np.mgrid[:side, :side]

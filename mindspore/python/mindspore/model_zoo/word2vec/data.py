@@ -24,6 +24,10 @@ def datasets(chosen: argparse.Namespace) -> tuple[Dataset, Dataset]:
     """A word, a neighbour with words of other topics, and which of them is the neighbour."""
     random, rows = np.random.RandomState(0), chosen.rows
     topic = random.randint(0, chosen.topics, chosen.words)
+    _programs.require(
+        len(np.unique(topic)) > 1,
+        f"--topics {chosen.topics} of --words {chosen.words} must make two topics that have words",
+    )
     words = random.randint(0, chosen.words, rows)
     others = random.randint(0, chosen.words, (rows, 1 + chosen.negatives))
     for row, word in zip(others, words):
