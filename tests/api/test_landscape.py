@@ -189,6 +189,18 @@ def test_a_folder_may_be_moved_and_cleaned(trained, tmp_path):
         landscape.clean_ckpt()
 
 
+def test_cleaning_removes_nothing_elsewhere(trained, tmp_path):
+    shutil.copytree(trained, tmp_path / "forged")
+    precious = tmp_path / "precious.txt"
+    precious.write_text("the user's")
+    listed = tmp_path / "forged" / "ckpt_dir" / "train_metadata.json"
+    said = json.loads(listed.read_text())
+    said["model_params_file_map"]["1"] = str(precious)
+    listed.write_text(json.dumps(said))
+    SummaryLandscape(tmp_path / "forged").clean_ckpt()
+    assert precious.exists() and not listed.exists()
+
+
 WRONG = {
     "size": ({**KEEP, "landscape_size": 2}, "'landscape_size' must be from 3 to 256, but got 2"),
     "kind": ({**KEEP, "landscape_size": 2.0}, "'landscape_size' must be"),

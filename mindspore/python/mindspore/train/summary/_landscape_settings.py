@@ -178,8 +178,9 @@ class Kept:
         return str(self.files[number])
 
     def remove(self) -> None:
-        """Removes what the training has left for landscapes."""
+        """Removes what the training has left for landscapes, which lies beside the list: that may name other files, too."""
         for path in (*self.files.values(), self.metadata):
-            path.unlink(missing_ok=True)
+            if path.parent == self.metadata.parent:
+                path.unlink(missing_ok=True)
         if not any(self.metadata.parent.iterdir()):
             self.metadata.parent.rmdir()
