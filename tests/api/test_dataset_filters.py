@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import json
+import zlib
 
 import numpy as np
 import pytest
@@ -23,6 +25,9 @@ def _seeded():
     config.set_seed(5)
     yield
     config._settings.update(before)
+
+
+BITS_OF_A_BYTE = base64.b64encode(zlib.compress(b"\xff")).decode()
 
 
 class Thirds:
@@ -180,6 +185,7 @@ def test_the_next_epoch_begins_without_verdicts():
         ({"rows": 1 << 40}, "rows must be"),
         ({"rows": 5000}, "a bit for each of 5000 rows"),
         ({"rows": 1}, "a bit for each of 1 rows"),
+        ({"rows": 3, "kept": BITS_OF_A_BYTE}, "a bit for each of 3 rows"),
         ({"kept": "?"}, "of the filter of node 2 is damaged"),
         ({"kept": "AAAA"}, "of the filter of node 2 is damaged"),
         ({"kept": None}, "kept must be"),
@@ -197,6 +203,18 @@ def test_damaged_states(change, says):
     again = PIPELINES["batches"](numbers(), Thirds())
     with pytest.raises((TypeError, ValueError), match=rf"For 'restore'.*{says}"):
         again.restore(state)
+        again.create_tuple_iterator()
+
+
+def test_a_state_that_tells_of_a_pass_twice():
+    data = PIPELINES["batches"](numbers(), Thirds())
+    next(data.create_tuple_iterator(num_epochs=1, output_numpy=True))
+    state = data.state()
+    with pytest.raises(
+        ValueError, match="For 'restore', the state must tell of each pass of a filter once"
+    ):
+        again = PIPELINES["batches"](numbers(), Thirds())
+        again.restore({**state, "filters": state["filters"] * 2})
         again.create_tuple_iterator()
 
 

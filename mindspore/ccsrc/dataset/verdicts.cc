@@ -1,6 +1,8 @@
 // See verdicts.h.
 #include "dataset/verdicts.h"
 
+#include <set>
+
 #include "base/error.h"
 
 namespace ms::dataset {
@@ -46,10 +48,28 @@ void Verdicts::Renew() {
   if (!std::exchange(set_, false)) Clear();
 }
 
+namespace {
+
+// A bit for each row, and none behind them: Add sets bits, but clears none.
+bool Whole(const Verdicts::Judged& one) {
+  if (one.count < 0 || one.count > Verdicts::kMost) return false;
+  if (one.bits.size() != (static_cast<size_t>(one.count) + 7) / 8) return false;
+  const int used = static_cast<int>(one.count % 8);
+  return used == 0 || static_cast<unsigned char>(one.bits.back()) >> used == 0;
+}
+
+}  // namespace
+
 void Verdicts::Set(std::vector<Judged> judged) {
+  std::set<std::pair<int, int64_t>> passes;
   for (const Judged& one : judged) {
-    if (one.count < 0 || one.count > kMost ||
-        one.bits.size() != (static_cast<size_t>(one.count) + 7) / 8) {
+    if (!passes.emplace(one.node, one.epoch).second) {
+      Throw(ErrorKind::kValue,
+            "For 'restore', the state must tell of each pass of a filter once, but tells twice of "
+            "epoch {} of node {}.",
+            one.epoch, one.node);
+    }
+    if (!Whole(one)) {
       Throw(ErrorKind::kValue,
             "For 'restore', what the state tells of the filter of node {} must be a bit for each "
             "of {} rows, but got {} bytes.",
