@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/error.h"
 #include "dataset/transforms/jpeg_huffman.h"
 
 namespace ms::dataset {
@@ -14,6 +15,8 @@ namespace ms::dataset {
 struct JpegDecoder::Machine {
   jpeg_error_mgr errors;  // first: the library hands out its address
   jpeg_decompress_struct library;
+  jpeg_progress_mgr progress;
+  bool endless;  // left, since there were too many scans
   std::jmp_buf back;
 
   bool Start(const unsigned char* bytes, unsigned long size);
@@ -30,6 +33,8 @@ constexpr int64_t kMargin = 32;
 constexpr int kChannels = 3;
 // A head may lie about the size of what follows it.
 constexpr int64_t kMostPixels = 1 << 28;
+// Each scan goes over the whole picture, and may be a few bytes: programs write about ten.
+constexpr int kMostScans = 500;
 
 void Leave(j_common_ptr library) {
   std::longjmp(reinterpret_cast<JpegDecoder::Machine*>(library->err)->back, 1);
@@ -42,6 +47,12 @@ void Count(j_common_ptr library, int level) {
 void Silence(j_common_ptr) {}
 
 void Reset(j_common_ptr library) { library->err->num_warnings = 0; }
+
+void LeaveEndless(j_common_ptr library) {
+  auto* machine = reinterpret_cast<JpegDecoder::Machine*>(library->err);
+  machine->endless = machine->library.input_scan_number > kMostScans;
+  if (machine->endless) Leave(library);
+}
 
 // All of what jpeg_std_error sets, which would write to stderr.
 void Quiet(jpeg_error_mgr* errors) {
@@ -70,6 +81,8 @@ bool JpegDecoder::Machine::Start(const unsigned char* bytes, unsigned long size)
 bool JpegDecoder::Machine::Read(const Window& part, unsigned char* rows, unsigned char* line,
                                 HuffmanScan* scan) {
   if (setjmp(back)) return false;
+  progress.progress_monitor = LeaveEndless;
+  library.progress = &progress;
   jpeg_start_decompress(&library);
   scan->TakeOver(&library);
   const auto height = static_cast<JDIMENSION>(part.height);
@@ -115,7 +128,12 @@ std::optional<Value> JpegDecoder::Decode(const Window& part) {
   std::vector<unsigned char> line(static_cast<size_t>(width_ + 64) * kChannels);
   auto* rows = reinterpret_cast<unsigned char*>(image.memory());
   HuffmanScan scan;
-  if (!machine_->Read(part, rows, line.data(), &scan)) return std::nullopt;
+  const bool read = machine_->Read(part, rows, line.data(), &scan);
+  if (machine_->endless) {
+    Throw(ErrorKind::kValue, "the input must be a picture of at most {} scans, but has more.",
+          kMostScans);
+  }
+  if (!read) return std::nullopt;
   return image;
 }
 

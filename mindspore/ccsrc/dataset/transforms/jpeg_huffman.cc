@@ -255,8 +255,10 @@ void HuffmanScan::TakeOver(jpeg_decompress_struct* library) {
   for (int i = 0; i < library->blocks_in_MCU; ++i) {
     int component = library->MCU_membership[i];
     const jpeg_component_info& info = *library->cur_comp_info[component];
-    blocks_.push_back({CodesOf(*library->dc_huff_tbl_ptrs[info.dc_tbl_no], true),
-                       CodesOf(*library->ac_huff_tbl_ptrs[info.ac_tbl_no], false), component});
+    const JHUFF_TBL* first = library->dc_huff_tbl_ptrs[info.dc_tbl_no];
+    const JHUFF_TBL* others = library->ac_huff_tbl_ptrs[info.ac_tbl_no];
+    if (!first || !others) return;  // a lossless picture has no others
+    blocks_.push_back({CodesOf(*first, true), CodesOf(*others, false), component});
   }
   bits_ = {Bytes(), 0, 0};
   library->client_data = this;

@@ -35,6 +35,11 @@ def pil_module(op: str) -> Any:
     return Image
 
 
+def unreadable(module: Any) -> tuple[type[Exception], ...]:
+    """What Pillow raises of bytes that are no picture, or one that is far too large."""
+    return OSError, ValueError, SyntaxError, module.DecompressionBombError
+
+
 def as_image(op: str, image: Any) -> np.ndarray:
     """The image as an array of rank 2 or 3."""
     array = np.asarray(image)

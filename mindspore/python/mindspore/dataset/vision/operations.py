@@ -75,7 +75,7 @@ def _read_picture(content: bytes) -> tuple[np.ndarray | None, str]:
     module = im.pil_module("Decode")
     try:
         return np.array(_opened(module, content)), ""
-    except (OSError, ValueError, SyntaxError) as error:
+    except im.unreadable(module) as error:
         return None, f"the input must be a valid image, but {error}."
 
 

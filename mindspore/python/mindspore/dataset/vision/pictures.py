@@ -61,7 +61,7 @@ def read_image(filename: str, mode: ImageReadMode = ImageReadMode.UNCHANGED) -> 
             if picture.width * picture.height > _MAX_PIXELS:
                 raise ValueError(f"it has {picture.width}×{picture.height} pixels")
             array = np.array(_converted(picture, mode))
-    except (OSError, ValueError, SyntaxError) as error:
+    except im.unreadable(module) as error:
         raise RuntimeError(f"For '{op}', '{filename}' must be a picture, but {error}.") from None
     return array[..., None] if array.ndim == 2 else array
 
