@@ -211,6 +211,31 @@ def test_all_regions_come_to_the_teams_of_the_package():
         assert bound and all("libms_core" in to for to in bound), lines
 
 
+def test_an_update_takes_the_threads_that_products_take():
+    code = """
+    import os
+    import mindspore as ms
+    from mindspore import nn, ops
+
+    net = nn.Dense(600, 600)
+    optimizer = nn.Momentum(net.trainable_params(), 0.1, 0.9)
+    slope = ms.value_and_grad(lambda x: net(x).sum(), None, optimizer.parameters)
+
+    @ms.jit
+    def train(x):
+        loss, gradients = slope(x)
+        optimizer(gradients)
+        return loss
+
+    x = ops.ones((600, 600))
+    for step in (ms.jit(lambda x: slope(x)[0]), train):
+        step(x).asnumpy()
+        print(len(os.listdir("/proc/self/task")))
+    """
+    without, of_both = run(code, OMP_NUM_THREADS="3").split()
+    assert without == of_both
+
+
 FILTER_GRADIENT = """
 import sys
 import numpy as np

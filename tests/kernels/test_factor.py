@@ -111,6 +111,40 @@ def test_eigenvalues_that_lie_together(n, dtype):
         close(w, np.linalg.eigvalsh(x.astype(np.float64)).astype(dtype), n)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    "shape", [(33, 33), (66, 66), (70, 67), (210, 210), (513, 500), (900, 130)]
+)
+def test_singular_values_that_lie_together(shape, dtype):
+    m, n = shape
+    q, p = (np.linalg.qr(matrix(size, n, np.float64, size))[0] for size in shape)
+    place, half = np.arange(n), np.arange(n) < n // 2
+    spectra = {
+        "clusters": np.where(half, 1, 1 + 1e-9 * place),
+        "two values": np.where(half, 2.0, 1.0),
+        "low rank": np.where(place < 3, 1.0, 0.0),
+        "graded": 0.5 ** (place / 4.0),
+        "little and nothing": np.where(half, 1e-9, 0.0) + (place == 0),
+    }
+    made_of = {kind: (q * spectrum) @ p.T for kind, spectrum in spectra.items()}
+    unlike = {
+        "glued": glued(n),
+        "bidiagonal": np.eye(n) + np.eye(n, k=1),
+        "small": np.diag(np.where(place % 5 == 4, 0, 1e-8)) + np.eye(n, k=1),
+        "part": np.pad(matrix(n // 3, n // 3, np.float64), (0, n - n // 3)),
+        "zeros among ones": np.diag((place % 2).astype(float)),
+    }
+    whole = {kind: np.pad(x, ((0, m - n), (0, 0))) for kind, x in unlike.items()}
+    for kind, x in {**made_of, **whole}.items():
+        x = x.astype(dtype)
+        s, u, v = made("Svd", x)
+        assert (s[:-1] >= s[1:]).all() and (s >= 0).all(), kind
+        orthonormal(u, m)
+        orthonormal(v, m)
+        close((u * s) @ v.T, x, m)
+        close(s, np.linalg.svd(x.astype(np.float64), compute_uv=False).astype(dtype), m)
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("n", [1, 3, 20])
 def test_eigenvalues_and_vectors_of_any_matrix(n, dtype):

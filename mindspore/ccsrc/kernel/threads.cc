@@ -264,6 +264,7 @@ void SetUpThreads() {
     if (count < omp_get_max_threads()) SetThreads(count);
   }
   if (IsSet("GOMP_SPINCOUNT") || IsSet("OMP_WAIT_POLICY")) SetWaiting(Waiting::kLong);
+  team::Serve(reinterpret_cast<const void*>(&SetUpThreads));  // regions of this library itself
   pthread_atfork(&BeforeFork, &AfterFork, &AfterForkInChild);
 }
 

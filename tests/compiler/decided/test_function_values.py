@@ -120,6 +120,20 @@ def test_an_index_counts_as_in_python(mode: int) -> None:
         ms.set_context(mode=ms.PYNATIVE_MODE, jit_syntax_level=ms.LAX)
 
 
+@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_switch_layer_names_an_index_that_is_out_of_range(compiled: bool, known: bool) -> None:
+    layers, x = (ops.neg, ops.abs), Tensor(2.0)
+    for value in (Tensor(2), Tensor([-3], ms.int32)):
+
+        def of(index: Tensor, x: Tensor, value: Tensor = value) -> Tensor:
+            return ops.functional.switch_layer(value if known else index, layers)(x)
+
+        text = r"For 'switch_layer', 'index' must be in \[-2, 2\), but got (2|-3)\."
+        with pytest.raises(IndexError, match=text):
+            (ms.jit(of) if compiled else of)(value, x)
+
+
 def test_weights_of_the_chosen_cell_alone_get_gradients() -> None:
     cells = nn.CellList([nn.Dense(2, 2), nn.Dense(2, 2), nn.Dense(2, 2)])
     weights = [c.weight for c in cells]

@@ -43,17 +43,16 @@ def switch_layer(index, layers):
         raise TypeError(
             f"For 'switch_layer', 'index' must be an int or a Tensor, but got {type(index).__name__}."
         )
-    if isinstance(index, int) and not -len(layers) <= index < len(layers):
-        raise IndexError(
-            f"For 'switch_layer', 'index' must be in [-{len(layers)}, {len(layers)}), but got {index}."
-        )
     if isinstance(index, Tensor):
         if index.size != 1 or index.dtype not in _INTEGERS:
             raise TypeError(
                 f"For 'switch_layer', 'index' must be a Tensor of one integer, but got {index.dtype}{list(index.shape)}."
             )
-        if not index.is_symbolic:
-            return switch_layer(int(index), layers)
+        index = index.reshape(()) if index.is_symbolic else int(index)
+    if not -len(layers) <= index < len(layers):
+        raise IndexError(
+            f"For 'switch_layer', 'index' must be in [-{len(layers)}, {len(layers)}), but got {index}."
+        )
     return layers[index]
 
 

@@ -52,17 +52,22 @@ bool MultiplyByOneDnn(int64_t m, int64_t n, int64_t k, float alpha, View<float> 
 template <class T>
 void Copy(int64_t rows, int64_t columns, View<T> from, View<T> to) {
   constexpr int64_t kTile = 16;  // of both, since one of them may be read across
-  if (from.column == 1) {
-    for (int64_t i = 0; i < rows; ++i) std::copy_n(&from(i, 0), columns, &to(i, 0));
-    return;
-  }
-  for (int64_t i0 = 0; i0 < rows; i0 += kTile) {
-    for (int64_t j0 = 0; j0 < columns; j0 += kTile) {
-      for (int64_t i = i0; i < std::min(i0 + kTile, rows); ++i) {
-        for (int64_t j = j0; j < std::min(j0 + kTile, columns); ++j) to(i, j) = from(i, j);
+  bool across = from.column != 1;
+  double ns = static_cast<double>(kTile * columns) * (across ? 0.5 : 0.1);
+  ParallelFor((rows + kTile - 1) / kTile, ns, [&](int64_t begin, int64_t end) {
+    int64_t last = std::min(end * kTile, rows);
+    if (!across) {
+      for (int64_t i = begin * kTile; i < last; ++i) std::copy_n(&from(i, 0), columns, &to(i, 0));
+      return;
+    }
+    for (int64_t i0 = begin * kTile; i0 < last; i0 += kTile) {
+      for (int64_t j0 = 0; j0 < columns; j0 += kTile) {
+        for (int64_t i = i0; i < std::min(i0 + kTile, rows); ++i) {
+          for (int64_t j = j0; j < std::min(j0 + kTile, columns); ++j) to(i, j) = from(i, j);
+        }
       }
     }
-  }
+  });
 }
 
 template <class T>
@@ -76,6 +81,8 @@ void SetUnit(int64_t rows, int64_t columns, View<T> to) {
 template <class T>
 void Multiply(int64_t m, int64_t n, int64_t k, T alpha, View<T> a, View<T> b, View<T> c) {
   if (m == 0 || n == 0 || k == 0) return;
+  if (c.column != 1)
+    return Multiply(n, m, k, alpha, b.Transposed(), a.Transposed(), c.Transposed());
   if constexpr (std::is_same_v<T, float>) {
     if (MultiplyByOneDnn(m, n, k, alpha, a, b, c)) return;
   }

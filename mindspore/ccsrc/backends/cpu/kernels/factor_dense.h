@@ -2,11 +2,11 @@
 // of matrices, and loops over a few rows or columns.
 #pragma once
 
-#include <cstring>
-#include <memory>
+#include <algorithm>
 #include <vector>
 
 #include "backends/cpu/kernels/factor_loops.h"
+#include "tensor/buffer.h"
 
 namespace ms::cpu {
 
@@ -15,8 +15,12 @@ namespace ms::cpu {
 template <class T>
 class Scratch {
  public:
-  Scratch(int64_t rows, int64_t columns) : step_(Step(columns)), memory_(Make(rows * step_)) {}
-  View<T> view() const { return {memory_.get(), step_}; }
+  Scratch(int64_t rows, int64_t columns)
+      : step_(Step(columns)),
+        memory_(Buffer::Allocate(static_cast<size_t>(rows * step_) * sizeof(T))) {
+    std::fill_n(at(), rows * step_, T(0));
+  }
+  View<T> view() const { return {at(), step_}; }
   operator View<T>() const { return view(); }  // NOLINT: a matrix is a view of itself
 
  private:
@@ -25,12 +29,10 @@ class Scratch {
     if (columns <= kLine) return columns;
     return ((columns + kLine - 1) / kLine | 1) * kLine;
   }
-  static std::unique_ptr<T[]> Make(int64_t size) {
-    return std::make_unique<T[]>(static_cast<size_t>(size));
-  }
+  T* at() const { return static_cast<T*>(memory_->data()); }
 
   int64_t step_;
-  std::unique_ptr<T[]> memory_;
+  BufferRef memory_;
 };
 
 template <class T>
@@ -38,7 +40,8 @@ void Copy(int64_t rows, int64_t columns, View<T> from, View<T> to);  // `to` has
 template <class T>
 void SetUnit(int64_t rows, int64_t columns, View<T> to);
 
-// c += alpha a b, where a is m by k, b is k by n, and the rows of c lie side by side.
+// c += alpha a b, where a is m by k, b is k by n, and the elements of c's rows or columns lie side
+// by side.
 template <class T>
 void Multiply(int64_t m, int64_t n, int64_t k, T alpha, View<T> a, View<T> b, View<T> c);
 
@@ -65,7 +68,7 @@ T Reflect(int64_t n, T* x, T* tau);
 
 // The product of the reflections 1 - tau v v^T whose vectors are the rows of `vectors`, the first k
 // of them; row i begins with `shift` + i zeros. c becomes the product, or its transpose, times c.
-// `unit_columns`: c is the unit matrix as far as later reflections left it so.
+// `of_unit`: c is the unit matrix as far as later reflections left it so.
 template <class T>
 void ApplyReflections(int64_t k, int64_t length, int64_t shift, View<T> vectors, const T* tau,
                       bool transposed, bool of_unit, int64_t columns, View<T> c);

@@ -146,8 +146,26 @@ void PickRows(const std::vector<int64_t>& order, int64_t columns, View<T> from, 
 template <class T>
 bool Diagonalise(int64_t n, double* d, double* e, Rotations<T>& rotations);
 
-// The same by halves, for many rows: `vectors` become rows of eigenvectors. The values rise.
+// The same by halves, for many rows: `vectors`, zeros before, become rows of eigenvectors. The
+// values rise.
 template <class T>
 bool DivideAndConquer(int64_t n, double* d, double* e, View<T> vectors);
+
+// Vectors as rows.
+template <class T>
+struct Side {
+  View<T> rows;
+  int64_t columns;
+};
+
+// Two diagonals of an upper bidiagonal matrix become n singular values, which rise; so do the first
+// n rows of u and v. Where it is `wide`, there is one d more, 0, and a row for it, the last.
+template <class T>
+bool RotateSingular(int64_t n, bool wide, double* d, double* e, Side<T> u, Side<T> v);
+
+// The same by halves: u and v, zeros before, become rows of vectors. Where it is `wide`, there is
+// one column more than rows, and the last row of v is the vector for no value.
+template <class T>
+bool DivideAndConquerSingular(int64_t n, bool wide, double* d, double* e, View<T> u, View<T> v);
 
 }  // namespace ms::cpu

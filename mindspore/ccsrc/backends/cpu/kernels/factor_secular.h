@@ -1,6 +1,6 @@
-// The loops of divide and conquer for eigenvalues (factor_divide.cc): sums over the poles of the
-// secular equation. Places are an `origin`, which is a pole, and a distance `t` from it, so that
-// differences between them and poles nearby lose nothing.
+// The loops of divide and conquer (factor_equation.h): sums over the poles of a secular equation.
+// Places are an `origin`, which is a pole, and a distance `t` from it, so that differences between
+// them and poles nearby lose nothing. For singular values a difference is that of the squares.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,12 @@ struct SecularLoops {
                    double* to);
 };
 
-MS_DECLARE_ISA(SecularLoops MakeSecularLoops();)
+MS_DECLARE_ISA(SecularLoops MakeSecularLoops(bool of_squares);)
 
-inline const SecularLoops& Secular() {
-  static const SecularLoops loops = MS_PICK_ISA(MakeSecularLoops)();
-  return loops;
+inline const SecularLoops& Secular(bool of_squares) {
+  static const SecularLoops plain = MS_PICK_ISA(MakeSecularLoops)(false);
+  static const SecularLoops squares = MS_PICK_ISA(MakeSecularLoops)(true);
+  return of_squares ? squares : plain;
 }
 
 }  // namespace ms::cpu

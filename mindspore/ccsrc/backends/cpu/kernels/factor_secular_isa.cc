@@ -20,38 +20,51 @@ double Total(Doubles v) {
   return total;
 }
 
+// From a place to a pole.
+template <bool kSquares, class V>
+V Difference(V pole, double origin, double t) {
+  V plain = (pole - origin) - t;
+  return kSquares ? plain * ((pole + origin) + t) : plain;
+}
+
+template <bool kSquares>
 void Sum(int64_t n, const double* poles, const double* w, double origin, double t, double* sums) {
   Doubles plain = {}, squared = {};
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
-    Doubles inverse = 1.0 / ((Load(poles + i) - origin) - t), part = Load(w + i) * inverse;
+    Doubles inverse = 1.0 / Difference<kSquares>(Load(poles + i), origin, t),
+            part = Load(w + i) * inverse;
     plain += part;
     squared += part * inverse;
   }
   sums[0] = Total(plain), sums[1] = Total(squared);
   for (; i < n; ++i) {
-    double inverse = 1.0 / ((poles[i] - origin) - t), part = w[i] * inverse;
+    double inverse = 1.0 / Difference<kSquares>(poles[i], origin, t), part = w[i] * inverse;
     sums[0] += part, sums[1] += part * inverse;
   }
 }
 
+template <bool kSquares>
 void Divide(int64_t n, const double* poles, double origin, double t, double other, double* w) {
 #pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) w[i] *= ((poles[i] - origin) - t) / (poles[i] - other);
+  for (int64_t i = 0; i < n; ++i) {
+    w[i] *= Difference<kSquares>(poles[i], origin, t) / Difference<kSquares>(poles[i], other, 0);
+  }
 }
 
+template <bool kSquares>
 double Vector(int64_t n, const double* poles, const double* z, double origin, double t,
               double* to) {
   Doubles squares = {};
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
-    Doubles x = Load(z + i) / ((Load(poles + i) - origin) - t);
+    Doubles x = Load(z + i) / Difference<kSquares>(Load(poles + i), origin, t);
     __builtin_memcpy(to + i, &x, sizeof(x));
     squares += x * x;
   }
   double total = Total(squares);
   for (; i < n; ++i) {
-    to[i] = z[i] / ((poles[i] - origin) - t);
+    to[i] = z[i] / Difference<kSquares>(poles[i], origin, t);
     total += to[i] * to[i];
   }
   return total;
@@ -59,6 +72,9 @@ double Vector(int64_t n, const double* poles, const double* z, double origin, do
 
 }  // namespace
 
-SecularLoops MakeSecularLoops() { return {Sum, Divide, Vector}; }
+SecularLoops MakeSecularLoops(bool of_squares) {
+  if (of_squares) return {Sum<true>, Divide<true>, Vector<true>};
+  return {Sum<false>, Divide<false>, Vector<false>};
+}
 
 }  // namespace ms::cpu::MS_ISA

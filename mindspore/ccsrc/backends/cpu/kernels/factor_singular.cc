@@ -188,7 +188,35 @@ bool TallSingularValues(int64_t m, int64_t n, View<T> a, T* values, int64_t vect
   return true;
 }
 
+// The first n rows in this order.
+template <class T>
+void Arrange(const std::vector<int64_t>& order, Side<T> side) {
+  if (side.columns == 0) return;
+  auto n = static_cast<int64_t>(order.size());
+  Scratch<T> sorted(n, side.columns);
+  PickRows<T>(order, side.columns, side.rows, sorted);
+  Copy<T>(n, side.columns, sorted, side.rows);
+}
+
 }  // namespace
+
+template <class T>
+bool RotateSingular(int64_t n, bool wide, double* d, double* e, Side<T> u, Side<T> v) {
+  Rotations<T> of_u(u.rows, u.columns), of_v(v.rows, v.columns);
+  if (!BidiagonalSteps<T>(n + (wide ? 1 : 0), d, e, of_u, of_v).Run()) return false;
+  for (int64_t i = 0; i < n; ++i) {
+    if (!std::signbit(d[i])) continue;
+    d[i] = -d[i];
+    for (int64_t k = 0; k < v.columns; ++k) v.rows(i, k) = -v.rows(i, k);
+  }
+  std::vector<int64_t> order(static_cast<size_t>(n));
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) { return d[i] < d[j]; });
+  std::sort(d, d + n);
+  Arrange(order, u);
+  Arrange(order, v);
+  return true;
+}
 
 template <class T>
 bool SingularValues(int64_t m, int64_t n, View<T> a, T* values, int64_t vectors_of_u, View<T> u,
@@ -197,43 +225,38 @@ bool SingularValues(int64_t m, int64_t n, View<T> a, T* values, int64_t vectors_
   if (scale == 0) return false;
   if (m > n + n / 2 && n > 0) return TallSingularValues(m, n, a, values, vectors_of_u, u, v);
   Divide(m, n, a, scale);
-  bool wanted = u.at != nullptr;
   auto size = static_cast<size_t>(n);
   std::vector<double> d(size + 1), e(size + 1);
   std::vector<T> tau_u(size), tau_p(size);
   Scratch<T> from_left(n, m), from_right(n, n);
   Bidiagonalise<T>(m, n, a, d.data(), e.data(), from_left, tau_u.data(), from_right, tau_p.data());
-  Scratch<T> us(wanted ? vectors_of_u : 0, wanted ? m : 0), vs(wanted ? n : 0, wanted ? n : 0);
-  if (wanted) {
-    Scratch<T> left(m, vectors_of_u), right(n, n);
-    SetUnit<T>(m, vectors_of_u, left);
-    ApplyReflections<T>(n, m, 0, from_left, tau_u.data(), false, true, vectors_of_u, left);
-    Copy<T>(vectors_of_u, m, left.view().Transposed(), us);
-    SetUnit<T>(n, n, right);
-    ApplyReflections<T>(n - 1, n, 1, from_right, tau_p.data(), false, true, n, right);
-    Copy<T>(n, n, right.view().Transposed(), vs);
+  auto put = [&] {
+    for (size_t i = 0; i < size; ++i)
+      values[i] = static_cast<T>(d[size - 1 - i] * ScaleBack(scale));
+  };
+  if (u.at == nullptr) {
+    if (!RotateSingular<T>(n, false, d.data(), e.data(), {}, {})) return false;
+    put();
+    return true;
   }
-  Rotations<T> of_u(us, wanted ? m : 0), of_v(vs, wanted ? n : 0);
-  if (!BidiagonalSteps<T>(n, d.data(), e.data(), of_u, of_v).Run()) return false;
+  Scratch<T> us(vectors_of_u, m), vs(n, n);
+  if (!DivideAndConquerSingular<T>(n, false, d.data(), e.data(), us, vs)) return false;
+  put();
+  for (int64_t i = n; i < vectors_of_u; ++i) us.view()(i, i) = T(1);
+  ApplyReflections<T>(n, m, 0, from_left, tau_u.data(), false, false, vectors_of_u,
+                      us.view().Transposed());
+  ApplyReflections<T>(n - 1, n, 1, from_right, tau_p.data(), false, false, n,
+                      vs.view().Transposed());
   std::vector<int64_t> order(size);
-  std::iota(order.begin(), order.end(), 0);
-  auto at = [&](int64_t i) { return std::abs(d[static_cast<size_t>(i)]); };
-  std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) { return at(i) > at(j); });
-  for (size_t i = 0; i < size; ++i) values[i] = static_cast<T>(at(order[i]) * ScaleBack(scale));
-  if (!wanted) return true;
+  std::iota(order.rbegin(), order.rend(), 0);
   PickRows<T>(order, n, vs, v);
-  for (size_t i = 0; i < size; ++i) {
-    if (std::signbit(d[static_cast<size_t>(order[i])])) {
-      T* row = &v(static_cast<int64_t>(i), 0);
-      std::transform(row, row + n, row, std::negate<T>());
-    }
-  }
   for (int64_t i = n; i < vectors_of_u; ++i) order.push_back(i);
   PickRows<T>(order, m, us, u);
   return true;
 }
 
-#define MS_INSTANTIATE(T) \
+#define MS_INSTANTIATE(T)                                                             \
+  template bool RotateSingular<T>(int64_t, bool, double*, double*, Side<T>, Side<T>); \
   template bool SingularValues<T>(int64_t, int64_t, View<T>, T*, int64_t, View<T>, View<T>);
 MS_INSTANTIATE(float)
 MS_INSTANTIATE(double)

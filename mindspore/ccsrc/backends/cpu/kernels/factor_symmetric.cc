@@ -122,41 +122,8 @@ bool Diagonalise(int64_t n, double* d, double* e, Rotations<T>& rotations) {
   return true;
 }
 
-namespace {
-
-// By rotations of the product of the reflections, in columns.
-template <class T>
-bool Rotate(int64_t n, double* d, double* e, View<T> reflected, const T* tau, View<T> vectors) {
-  Scratch<T> columns(n, n), rows(n, n), sorted(n, n);
-  SetUnit<T>(n, n, columns);
-  ApplyReflections<T>(n - 1, n, 1, reflected, tau, false, true, n, columns);
-  Copy<T>(n, n, columns.view().Transposed(), rows);
-  Rotations<T> rotations(rows, n);
-  if (!Diagonalise<T>(n, d, e, rotations)) return false;
-  std::vector<int64_t> order(static_cast<size_t>(n));
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) { return d[i] < d[j]; });
-  PickRows<T>(order, n, rows, sorted);
-  std::sort(d, d + n);
-  Copy<T>(n, n, sorted.view().Transposed(), vectors);
-  return true;
-}
-
-template <class T>
-bool Conquer(int64_t n, double* d, double* e, View<T> reflected, const T* tau, View<T> vectors) {
-  Scratch<T> rows(n, n), columns(n, n);
-  if (!DivideAndConquer<T>(n, d, e, rows)) return false;
-  Copy<T>(n, n, rows.view().Transposed(), columns);
-  ApplyReflections<T>(n - 1, n, 1, reflected, tau, false, false, n, columns);
-  Copy<T>(n, n, columns, vectors);
-  return true;
-}
-
-}  // namespace
-
 template <class T>
 bool SymmetricEigen(int64_t n, View<T> a, T* values, View<T> vectors) {
-  constexpr int64_t kFew = 48;  // rows, for which rotations are quicker
   double scale = ScaleOf(n, n, a);
   if (scale == 0) return false;
   Divide(n, n, a, scale);
@@ -165,8 +132,11 @@ bool SymmetricEigen(int64_t n, View<T> a, T* values, View<T> vectors) {
   std::vector<T> tau(size);
   Scratch<T> reflected(n, n);
   Tridiagonalise<T>(n, a, d.data(), e.data(), reflected, tau.data());
-  auto find = n <= kFew ? Rotate<T> : Conquer<T>;
-  if (!find(n, d.data(), e.data(), reflected, tau.data(), vectors)) return false;
+  Scratch<T> rows(n, n);
+  if (!DivideAndConquer<T>(n, d.data(), e.data(), rows)) return false;
+  ApplyReflections<T>(n - 1, n, 1, reflected, tau.data(), false, false, n,
+                      rows.view().Transposed());
+  Copy<T>(n, n, rows.view().Transposed(), vectors);
   for (size_t i = 0; i < size; ++i) values[i] = static_cast<T>(d[i] * ScaleBack(scale));
   return true;
 }
