@@ -88,9 +88,11 @@ class Feed:
         left = max(self.whole - given, 0)
         return -(-left // _planning.data_place()[1]) if self.divides else left
 
-    def given_after(self, given: int) -> int:
-        """How many batches of the epoch have been given when one more step is done."""
-        return min(given + _planning.data_place()[1], self.whole) if self.divides else given + 1
+    def given_after(self, given: int, steps: int = 1) -> int:
+        """How many batches of the epoch have been given when so many more steps are done."""
+        if not self.divides:
+            return given + steps
+        return min(given + steps * _planning.data_place()[1], self.whole)
 
     def place_of(self, state: dict[str, Any]) -> tuple[int, int] | None:
         """Where a position in an epoch of another run is here: how many batches lie before it, and how many samples of the next

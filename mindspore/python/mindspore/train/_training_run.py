@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from mindspore.train import _position, _resume
 from mindspore.train._feed import Feed
 from mindspore.train._health import Health
 from mindspore.train._progress import Progress
+from mindspore.train._sink import Sink, steps_of_a_sink
 from mindspore.train._together import Together
 from mindspore.train.callback._callback import (
     RunContext,
@@ -57,6 +59,8 @@ class TrainingRun:
         self.feed = Feed("Model.train", dataset)
         model._divided_by_user = self.feed.divided_by_user
         self.together = Together(model._train_network, _groups.have_the_same())
+        self.sink_steps = steps_of_a_sink(sink, self.manager, self.together.joint, dataset)
+        self._left = 0  # steps that the sink under way still has
         self.together.require_sums("Model.train")
         self.batches = self.feed.get_dataset_size()
         if self.batches == 0:
@@ -112,7 +116,7 @@ class TrainingRun:
             latest_ckpt_file=None,
             loss_scale_mananger=model._loss_scale_manager,
             initial_step=None,
-            dataset_sink_mode=False,  # steps run one by one
+            dataset_sink_mode=self.sink_steps > 1,
         )
 
     def run(self) -> None:
@@ -128,7 +132,6 @@ class TrainingRun:
                 if state is not None:
                     self._place(state)
                     _position.prepare(self.feed, state["data"], self._epochs_given())
-                # Steps run one by one, with sink_mode too.
                 helper = DatasetHelper(
                     self.feed, self.sink_mode, self.sink_size, max(self.last - self.before, 1)
                 )
@@ -198,25 +201,49 @@ class TrainingRun:
             self.manager.leave(self.context)
 
     def _run_steps(self, resumes: bool, progress: Progress) -> None:
-        params, context = self.params, self.context
-        for batch in self.together.rows(self._rows(resumes), self.feed.stand_in):
-            params["cur_step_num"] = self.steps + 1
-            params["train_dataset_element"] = batch
-            self.manager.on_train_step_begin(context)
-            outputs = self.together.joint_outputs(self.model._train_network(*batch))
-            params["net_outputs"] = outputs
-            self.step, self.steps = self.step + 1, self.steps + 1
-            self.given = self.feed.given_after(self.given)
-            self.samples += int(self.together.counts.sum())
-            self.model._follow_scale(outputs)
-            self.health.look(self.model._train_network, outputs, self.epoch, self.step)
-            self.manager.on_train_step_end(context)
-            self.together.agree(context)
-            progress.step(self._note)
-            if context._leaving:
-                self.manager.leave(context)
+        network, context = self.model._train_network, self.context
+        sink = Sink(network, self._rows(resumes), self.model._loss_scale_manager)
+        told = functools.partial(self._steps_done, progress)
+        for batch in self.together.rows(sink, self.feed.stand_in):
+            if not self._left:
+                self._begin_sink(batch)
+            outputs = self.together.joint_outputs(network(*batch))
+            told(1, batch, outputs)
+            while self._left and not context.get_stop_requested():
+                if not sink.run(batch, outputs, self._left, told):
+                    break
+            if not self._left or context.get_stop_requested():
+                self._end_sink()
             if context.get_stop_requested():
                 break
+        if self._left:  # the epoch is over
+            self._end_sink()
+
+    def _begin_sink(self, batch: Any) -> None:
+        self._left = self.sink_steps
+        self.params["cur_step_num"] = self.steps + 1
+        self.params["train_dataset_element"] = batch
+        self.manager.on_train_step_begin(self.context)
+
+    def _end_sink(self) -> None:
+        self._left = 0
+        self.manager.on_train_step_end(self.context)
+        self.together.agree(self.context)
+        if self.context._leaving:
+            self.manager.leave(self.context)
+
+    def _steps_done(self, progress: Progress, steps: int, batch: Any, outputs: Any) -> None:
+        """After steps, of which only the last can have gone wrong."""
+        self._left -= steps
+        self.step, self.steps = self.step + steps, self.steps + steps
+        self.given = self.feed.given_after(self.given, steps)
+        self.samples += steps * int(self.together.counts.sum())
+        self.params.update(
+            cur_step_num=self.steps, train_dataset_element=batch, net_outputs=outputs
+        )
+        self.model._follow_scale(outputs, steps)
+        self.health.look(self.model._train_network, outputs, self.epoch, self.step, steps)
+        progress.step(self._note, steps)
 
     def _note(self) -> str:
         loss = first_value(self.params["net_outputs"])

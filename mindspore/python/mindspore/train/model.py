@@ -161,8 +161,10 @@ class Model:
             epoch: The number of the last epoch.
             train_dataset: Each row is the inputs of the training step, usually (data, label).
             callbacks: A Callback or a list of them.
-            dataset_sink_mode: Accepted; steps run one by one in either case.
-            sink_size: Accepted.
+            dataset_sink_mode: Whether the runtime makes steps by itself, one after the other, where nobody has to see each of
+                them. The numbers are the same.
+            sink_size: With `dataset_sink_mode`, how many steps have one on_train_step_begin and one on_train_step_end; -1: all
+                of an epoch, but each step has them where a callback listens.
             initial_epoch: Epochs that were done in an earlier run.
         """
         self._fit(
@@ -191,9 +193,9 @@ class Model:
             valid_frequency: Every how many epochs, or a list of the epochs that end with an
                 evaluation.
             callbacks: A Callback or a list of them.
-            dataset_sink_mode: Accepted.
+            dataset_sink_mode: As for train.
             valid_dataset_sink_mode: Accepted.
-            sink_size: Accepted.
+            sink_size: As for train.
             initial_epoch: Epochs that were done in an earlier run.
         """
         if valid_dataset is not None:
@@ -276,11 +278,14 @@ class Model:
         state, self._resumed = self._resumed, None
         return state
 
-    def _follow_scale(self, outputs: Any) -> None:
+    def _follow_scale(self, outputs: Any, steps: int) -> None:
+        """After so many steps, of which only the last can have overflowed."""
         manager = self._loss_scale_manager
         if manager is None or not (isinstance(outputs, (tuple, list)) and len(outputs) == 3):
             return
         if manager.get_drop_overflow_update():
+            for _ in range(steps - 1):
+                manager.update_loss_scale(False)
             manager.update_loss_scale(bool(outputs[1].asnumpy()))
 
     def _eval_in_fit(
