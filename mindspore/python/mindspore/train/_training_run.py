@@ -56,17 +56,14 @@ class TrainingRun:
         self.last, self.before = epoch, initial_epoch
         self.manager = _CallbackManager(callbacks)
         self.sink_mode, self.sink_size = sink
-        self.feed = Feed("Model.train", dataset)
+        self.feed = Feed("Model.train", dataset, counts=self.manager.need_sizes())
         model._divided_by_user = self.feed.divided_by_user
         self.together = Together(model._train_network, _groups.have_the_same())
         self.sink_steps = steps_of_a_sink(sink, self.manager, self.together.joint, dataset)
         self._left = 0  # steps that the sink under way still has
         self.together.require_sums("Model.train")
-        self.batches = self.feed.get_dataset_size()
-        if self.batches == 0:
-            raise ValueError(
-                "For 'Model.train', 'train_dataset' must have at least one batch, but it has none."
-            )
+        if self.feed.counted:
+            self._require_batches()
         self._look_at_rates()
         self.epoch = initial_epoch  # the one under way
         self.step = 0  # how many of its steps are done
@@ -81,14 +78,25 @@ class TrainingRun:
         self._random_at_epoch: dict[str, Any] | None = None
         self.health = Health()
 
+    @property
+    def batches(self) -> int:
+        """Steps of an epoch. They are counted where they have not been."""
+        return self.feed.get_dataset_size()
+
+    def _require_batches(self) -> None:
+        if self.batches == 0:
+            raise ValueError(
+                "For 'Model.train', 'train_dataset' must have at least one batch, but it has none."
+            )
+
     def _look_at_rates(self) -> None:
         """Says where a list of learning rates counts the batches of all processes, of which each makes its part of the steps."""
         rates = getattr(
             getattr(self.model._optimizer, "learning_rate", None), "learning_rate", None
         )
-        steps = self.last * self.batches
         if not self.feed.divides or not isinstance(rates, Tensor) or rates.ndim != 1:
             return
+        steps = self.last * self.batches
         if _groups.world_rank() == 0 and steps < rates.size >= self.last * self.feed.whole:
             log.warning(
                 f"For 'Model.train', 'train_dataset' is divided among {_groups.world_size()} processes: {self.last} epochs are {steps} "
@@ -102,7 +110,7 @@ class TrainingRun:
             cur_step_num=0,
             train_network=model._train_network,
             epoch_num=self.last - self.before,
-            batch_num=self.batches,
+            batch_num=self.batches if self.feed.counted else None,
             mode="train",
             loss_fn=model._loss_fn,
             optimizer=model._optimizer,
@@ -154,7 +162,9 @@ class TrainingRun:
             if helper is not None:
                 helper.release()
 
-    def _steps_left(self) -> int:
+    def _steps_left(self) -> int | None:
+        if not self.feed.counted:
+            return None
         done = self.epoch - self.before - 1
         rest = self.last - self.before if done < 0 else self.last - self.epoch
         return rest * self.batches + (0 if self.ended else self.batches - self.step)
@@ -171,11 +181,13 @@ class TrainingRun:
         network.set_train(True)
         network.phase = "train"
         self.manager.on_train_epoch_begin(self.context)
-        if self.step < self.batches or not resumes:
+        if not resumes or self.step < self.batches:
             before = self.step
             self._run_steps(resumes, progress)
             if not self.context.get_stop_requested() and not self.context._leaving:
                 self.feed.check_given(self.step, before)
+                self._require_batches()
+                params["batch_num"] = self.batches
         params["last_train_outputs"] = params.get("net_outputs")
         self._validate()
         self.manager.on_train_epoch_end(self.context)
@@ -183,7 +195,7 @@ class TrainingRun:
         if self.context._leaving:
             return
         # Who stops within an epoch goes on there.
-        self.ended = self.step >= self.batches or not self.context.get_stop_requested()
+        self.ended = not self.context.get_stop_requested() or self.step >= self.batches
         if self.ended:
             self.manager.epoch_done(self.context)
 
@@ -194,7 +206,7 @@ class TrainingRun:
             return
         before = _resume.random_state()
         if self.valid_feed is None:
-            self.valid_feed = Feed("Model.fit", dataset)
+            self.valid_feed = Feed("Model.fit", dataset, counts=self.manager.need_sizes())
         self.model._eval_in_fit(self.valid_feed, self.manager, self.context, self.params)
         if self.context._leaving:  # a later run evaluates anew
             _resume.set_random_state(before)
@@ -268,7 +280,7 @@ class TrainingRun:
         return self.epoch - self.before - (1 if self._within_epoch() else 0)
 
     def _within_epoch(self) -> bool:
-        return not self.ended and self.step < self.batches
+        return not self.ended and not (self.feed.counted and self.step >= self.batches)
 
     def state(self) -> dict[str, Any]:
         """What a later run needs to go on from here, beside the parameters."""
@@ -279,7 +291,7 @@ class TrainingRun:
             "step": self.given,
             "ended": self.ended,
             "steps": self.steps,
-            "batches": self.feed.whole,
+            "batches": self.feed.whole if self.feed.counted else None,
             "samples": self.samples,
             "batching": self.feed.batching,
             "data": _position.position_of(self.iterator),
@@ -303,9 +315,10 @@ class TrainingRun:
         self.params["epoch_num"] = self.last - self.before
         place = self.feed.place_of(state)
         if place is None:
-            if not self.ended and state["step"] < state["batches"]:
+            there = state["batches"]
+            if not self.ended and (there is None or state["step"] < there):
                 raise ValueError(
-                    f"For 'Model.train', 'train_dataset' must have {state['batches']} batches, as in the run that is taken up "
+                    f"For 'Model.train', 'train_dataset' must have {there or 'the same'} batches, as in the run that is taken up "
                     f"within an epoch, but it has {self.feed.whole}."
                 )
             log.warning(

@@ -298,7 +298,7 @@ class Model:
         params.update(
             eval_network=self._eval_network,
             valid_dataset=feed.dataset,
-            batch_num=feed.get_dataset_size(),
+            batch_num=feed.get_dataset_size() if feed.counted else None,
             mode="eval",
             cur_step_num=0,
         )
@@ -339,10 +339,10 @@ class Model:
         self, op: str, valid_dataset: Any, callbacks: Any, dataset_sink_mode: bool
     ) -> dict[str, Any]:
         manager = _CallbackManager(callbacks)
-        feed = Feed(op, valid_dataset, self._divided_by_user)
+        feed = Feed(op, valid_dataset, self._divided_by_user, manager.need_sizes())
         params = _InternalCallbackParam(
             eval_network=self._eval_network, valid_dataset=valid_dataset, network=self._network,
-            batch_num=feed.get_dataset_size(), mode="eval", cur_step_num=0,
+            batch_num=feed.get_dataset_size() if feed.counted else None, mode="eval", cur_step_num=0,
             list_callback=manager._callbacks, dataset_sink_mode=dataset_sink_mode,
         )  # fmt: skip
         with manager:
@@ -376,6 +376,7 @@ class Model:
                     break
             else:
                 feed.check_given(params["cur_step_num"])
+                params["batch_num"] = feed.get_dataset_size()
             manager.on_eval_epoch_end(context)
             params["metrics"] = measured.results()
             params["net_outputs"] = together.joint_outputs(params.get("net_outputs"))

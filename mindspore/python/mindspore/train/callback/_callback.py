@@ -54,6 +54,10 @@ class _CallbackManager(Callback):
         """Whether a callback of this class is there."""
         return any(isinstance(callback, kind) for callback in self._callbacks)
 
+    def need_sizes(self) -> bool:
+        """Whether a callback may ask how many batches there are, as those of users may."""
+        return any(vars(type(callback)).get("_needs_size", True) for callback in self._callbacks)
+
     def watches_steps(self) -> bool:
         """Whether a callback does something at the begin or the end of a step."""
         names = ("step_begin", "step_end", "on_train_step_begin", "on_train_step_end")
