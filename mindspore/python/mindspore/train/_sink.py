@@ -43,15 +43,16 @@ class Sink:
         network: the training step.
         rows: the batches.
         manager: of the loss scale. One of the user's may do anything after a step.
+        joint: whether other processes make the same steps, between which all tell each other of theirs.
     """
 
-    def __init__(self, network: Any, rows: Any, manager: Any) -> None:
+    def __init__(self, network: Any, rows: Any, manager: Any, joint: bool) -> None:
         self._network, self._rows = network, rows
         self._unused: list[Any] = []
         self._ended = False
         plain = type(network).__call__ is nn.Cell.__call__ and isinstance(rows, TupleIterator)
         ours = manager is None or type(manager).__module__.startswith("mindspore.")
-        self._can_run = plain and ours
+        self._can_run = plain and ours and not joint
 
     def __iter__(self) -> Iterator[Any]:
         return self

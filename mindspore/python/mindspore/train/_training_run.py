@@ -214,7 +214,8 @@ class TrainingRun:
 
     def _run_steps(self, resumes: bool, progress: Progress) -> None:
         network, context = self.model._train_network, self.context
-        sink = Sink(network, self._rows(resumes), self.model._loss_scale_manager)
+        manager, joint = self.model._loss_scale_manager, self.together.joint
+        sink = Sink(network, self._rows(resumes), manager, joint)
         told = functools.partial(self._steps_done, progress)
         for batch in self.together.rows(sink, self.feed.stand_in):
             if not self._left:
