@@ -31,7 +31,7 @@ from mindspore.train.callback._callback import (
     _InternalCallbackParam,
 )
 from mindspore.train.callback._values import check_int, first_value
-from mindspore.train.dataset_helper import DatasetHelper, _check_dataset
+from mindspore.train.dataset_helper import DatasetHelper, _check_dataset, _check_sink_size
 from mindspore.train.serialization import load_param_into_net, load_training
 
 
@@ -233,6 +233,7 @@ class Model:
                 f"{initial_epoch}."
             )
         check_bool(op, "dataset_sink_mode", dataset_sink_mode)
+        _check_sink_size(op, sink_size)
         _check_dataset(op, "train_dataset", train_dataset)
         sink = (dataset_sink_mode, sink_size)
         valid = (valid_dataset, valid_epochs)
