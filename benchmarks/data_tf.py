@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from photographs import MEAN, STD
 
-MEAN, STD = [123.7, 116.3, 103.5], [58.4, 57.1, 57.4]
 AUTO = tf.data.AUTOTUNE
 Pipelines = dict[str, Any]
 

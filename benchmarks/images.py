@@ -20,6 +20,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from photographs import MEAN, STD
 
 from mindspore.dataset import transforms, vision
 from mindspore.dataset.vision import Inter
@@ -34,7 +35,6 @@ except ImportError:
     Image = None
 
 ROUNDS, SECONDS = 7, 0.02
-MEAN, STD = [123.7, 116.3, 103.5], [58.4, 57.1, 57.4]
 Run = Callable[[], Any]
 
 

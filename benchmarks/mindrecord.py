@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import json
 import os
 import subprocess
@@ -22,8 +23,8 @@ from typing import Any
 
 from peer_tf import Peer
 
-SETS = {"small": (100_000, 64), "pictures": (8_000, 12_000)}
-ROUNDS, BATCH, MIX = 3, 64, 1_000_000
+SETS = {"small": (100_000, 64), "pictures": (8_000, 12_000)}  # rows, and bytes of each
+ROUNDS, BATCH = 3, 64
 
 
 def write(path: Path, rows: int, size: int) -> float:
@@ -54,14 +55,20 @@ def write_examples(path: Path, rows: int) -> None:
 
 
 def rate(count: int, rows: Iterable[object]) -> float:
-    """Rows a second of a reader that was made already."""
+    """Rows a second."""
     begin = time.perf_counter()
     assert sum(1 for _ in rows) in (count, -(-count // BATCH))
     return count / (time.perf_counter() - begin)
 
 
+def rows_of(data: Any) -> Iterable[object]:
+    """An epoch, a row or a batch at a time."""
+    found: Iterable[object] = data.create_dict_iterator(num_epochs=1, output_numpy=True)
+    return found
+
+
 def readers(path: str) -> dict[str, Callable[[], Iterable[object]]]:
-    """The ways to read a file, a row at a time and in batches; and what it holds, as TFRecord."""
+    """The ways to read a file, and its rows as TFRecord. Rows at random are drawn from all, in either format by its own dataset."""
     import mindspore as ms
     from mindspore.dataset import MindDataset, Schema, TFRecordDataset
     from mindspore.mindrecord import FileReader
@@ -69,27 +76,19 @@ def readers(path: str) -> dict[str, Callable[[], Iterable[object]]]:
     schema = Schema()
     schema.add_column("label", ms.int32, [])
     schema.add_column("data", ms.uint8, [-1])
-
-    def rows(data: Any) -> Iterable[object]:
-        found: Iterable[object] = data.create_dict_iterator(num_epochs=1, output_numpy=True)
-        return found
-
-    def records(shuffle: bool) -> Any:
-        return MindDataset(path, shuffle=shuffle)
-
-    def examples(shuffle: Any) -> Any:
-        return TFRecordDataset(path + ".tfrecord", schema, shuffle=shuffle)
-
-    return {
-        "FileReader": lambda: FileReader(path).get_next(),
-        "MindDataset, rows in order": lambda: rows(records(False)),
-        "MindDataset, rows at random": lambda: rows(records(True)),
-        "MindDataset, batches in order": lambda: rows(records(False).batch(BATCH)),
-        "MindDataset, batches at random": lambda: rows(records(True).batch(BATCH)),
-        "TFRecord, rows in order": lambda: rows(examples(False)),
-        "TFRecord, batches in order": lambda: rows(examples(False).batch(BATCH)),
-        "TFRecord, batches at random": lambda: rows(examples(False).shuffle(MIX).batch(BATCH)),
+    formats: dict[str, Callable[[bool], Any]] = {
+        "MindDataset": lambda shuffle: MindDataset(path, shuffle=shuffle),
+        "TFRecord": lambda shuffle: TFRecordDataset(path + ".tfrecord", schema, shuffle=shuffle),
     }
+    ways: dict[str, Callable[[], Iterable[object]]] = {
+        "FileReader": lambda: FileReader(path).get_next()
+    }
+    for name, data in formats.items():
+        for order, shuffle in (("in order", False), ("at random", True)):
+            make = functools.partial(data, shuffle)
+            ways[f"{name}, rows {order}"] = lambda make=make: rows_of(make())
+            ways[f"{name}, batches {order}"] = lambda make=make: rows_of(make().batch(BATCH))
+    return ways
 
 
 def measure(folder: str) -> dict[str, float]:
@@ -127,20 +126,24 @@ def of_tensorflow(peer: Peer) -> dict[str, float]:
 
 def report(best: dict[str, dict[str, float]]) -> None:
     """A line for each way, with what others do at the same; below, what MindRecord is to TFRecord."""
+    others = [name for name in best if name != "ours"]
     for way, value in best["ours"].items():
-        others = {name: found[way] for name, found in best.items() if way in found}
-        peers = "".join(
-            f"   {name} {other:10,.0f}   ratio {value / other:.2f}"
-            for name, other in others.items()
-            if name != "ours"
-        )
-        print(f"{way:42} ours {value:10,.0f}{peers}")
-    for way, value in best["ours"].items():
+        peers = [
+            f"   {name} {best[name][way]:10,.0f}   ratio {value / best[name][way]:.2f}"
+            for name in others
+            if way in best[name]
+        ]
+        print(f"{way:42} ours {value:10,.0f}", *peers, sep="")
+    for way in best["ours"]:
+        if "MindDataset, " not in way:
+            continue
         same = way.replace("MindDataset, ", "TFRecord, ")
-        if same != way and same in best["ours"]:
-            all_of_it = {name: found[same] for name, found in best.items() if same in found}
-            text = ", ".join(f"{name} {value / other:.2f}" for name, other in all_of_it.items())
-            print(f"{way:42} to TFRecord of {text}")
+        ratios = [
+            f"{name} {best['ours'][way] / found[same]:.2f}"
+            for name, found in best.items()
+            if same in found
+        ]
+        print(f"{way:42} to TFRecord of {', '.join(ratios)}")
 
 
 def main() -> None:

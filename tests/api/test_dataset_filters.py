@@ -10,10 +10,18 @@ import zlib
 import numpy as np
 import pytest
 
+import mindspore as ms
 import mindspore.dataset as ds
 from mindspore import Model, log, nn
 from mindspore.dataset import config
-from mindspore.train import _position
+from mindspore.train import (
+    Callback,
+    CheckpointConfig,
+    LossMonitor,
+    ModelCheckpoint,
+    TimeMonitor,
+    _position,
+)
 from mindspore.train._feed import Feed
 
 ROWS = 600
@@ -394,10 +402,70 @@ def numbers_and_answers(keep):
 
 @pytest.mark.parametrize("call", ["train", "eval"])
 def test_no_batch_where_some_were_counted_is_an_error(call):
-    model = one_layer()
+    model, asks = one_layer(), Callback()  # one of the user's
     data = numbers_and_answers(Once())
     with pytest.raises(RuntimeError, match=rf"Model.{call}'.* had 6 batches .* gave none: .*alone"):
-        model.train(2, data) if call == "train" else model.eval(data)
+        model.train(2, data, asks) if call == "train" else model.eval(data, asks)
+
+
+def test_no_batch_where_there_was_an_epoch_is_an_error():
+    data = numbers_and_answers(Once())
+    with pytest.raises(RuntimeError, match=r"Model.train'.* had 6 batches .* gave none: .*alone"):
+        one_layer().train(2, data)
+
+
+@pytest.mark.parametrize("callbacks", [[], [Callback()]])
+def test_no_batch_at_all_is_an_error(callbacks):
+    data = numbers_and_answers(lambda x: False)
+    with pytest.raises(ValueError, match="'train_dataset' must have at least one batch"):
+        one_layer().train(2, data, callbacks)
+
+
+@pytest.mark.parametrize("counted", [False, True])
+def test_they_are_asked_beforehand_only_if_somebody_may_want_the_number(counted, capsys, tmp_path):
+    asked, seen = [], []
+
+    def keep(x):
+        asked.append(float(x[0]))
+        return x[0] != 3
+
+    class Sizes(Callback):
+        def on_train_epoch_end(self, run_context):
+            seen.append(run_context.original_args().batch_num)
+
+    data, model = numbers_and_answers(keep), one_layer()
+    saving = ModelCheckpoint("c", str(tmp_path), CheckpointConfig(4))
+    callbacks = [LossMonitor(), TimeMonitor(), saving] + [Sizes()] * counted
+    model.train(2, data, callbacks)
+    assert (len(asked) > 24) == counted and seen == [6, 6] * counted
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(",")[0] for line in lines if "loss" in line][5:7] == [
+        "epoch: 1 step: 6", "epoch: 2 step: 1",
+    ]  # fmt: skip
+    assert {file.name for file in tmp_path.glob("*.ckpt")} == {
+        "c-1_4.ckpt",
+        "c-2_2.ckpt",
+        "c-2_6.ckpt",
+    }
+    asked.clear()
+    model.eval(data, callbacks[3:])
+    assert len(asked) == 12 * (1 + counted)
+
+
+def test_a_training_goes_on_from_an_epoch_that_was_not_counted(tmp_path):
+    def training():
+        ms.set_seed(1)
+        return one_layer(), numbers_and_answers(lambda x: x[0] != 3)
+
+    model, data = training()
+    saving = ModelCheckpoint("c", str(tmp_path), CheckpointConfig(1, keep_checkpoint_max=20))
+    model.train(2, data, saving)
+    expected = model.train_network.weights[0].asnumpy()
+    for step in (2, 6):
+        model, data = training()
+        model.resume(str(tmp_path / f"c-1_{step}.ckpt"))
+        model.train(2, data)
+        np.testing.assert_array_equal(model.train_network.weights[0].asnumpy(), expected)
 
 
 def test_fewer_batches_than_were_counted_are_said(monkeypatch):
@@ -406,5 +474,5 @@ def test_fewer_batches_than_were_counted_are_said(monkeypatch):
     model = one_layer()
     model.train(1, numbers_and_answers(lambda x: x[0] < 6))
     assert not said
-    model.train(1, numbers_and_answers(Once(forgets=4)))
+    model.train(2, numbers_and_answers(Once(forgets=4)))
     assert len(said) == 1 and "had 6 batches when they were counted, but then gave 2" in said[0]

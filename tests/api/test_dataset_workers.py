@@ -8,6 +8,7 @@ import os
 import random
 import select
 import signal
+import sys
 import threading
 import time
 
@@ -186,17 +187,27 @@ def test_a_thread_that_raises():
     failing(source().map(refuse, "i"), "refuse .row 5. raised ValueError: not this one")
 
 
-def test_a_function_that_cannot_be_sent():
+def test_a_function_that_cannot_be_sent(monkeypatch):
     ds.config.set_multiprocessing_start_method("spawn")
-    with pytest.raises(RuntimeError, match="must be ones that pickle can hand to another process"):
+    lock = threading.Lock()
+    says = "must be ones that pickle can hand to another process"
+    with pytest.raises(RuntimeError, match=says):
+        stream(mapped(lambda x: (lock, x)[1]))
+    monkeypatch.setitem(sys.modules, "cloudpickle", None)  # is not installed
+    with pytest.raises(RuntimeError, match=f"{says}, but .*lambda.* install cloudpickle"):
         stream(mapped(lambda x: x))
 
 
+@pytest.mark.parametrize("kind", ["of a module", "lambda"])
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
-def test_spawned_workers(method):
+def test_spawned_workers(method, kind):
+    function, more = abs, 0
+    if kind == "lambda":
+        pytest.importorskip("cloudpickle")
+        function, more = (lambda x: x + more), 7
     ds.config.set_multiprocessing_start_method(method)
-    data = mapped(abs)
-    assert [row[0] for row in stream(data)] == list(range(40))
+    data = mapped(function)
+    assert [row[0] for row in stream(data)] == [n + more for n in range(40)]
     data.close_pool()
 
 

@@ -47,6 +47,25 @@ PROGRAM = """
         return Model(net, nn.MSELoss(), nn.Adam(net.trainable_params(), 1e-4))
 
 
+    class Sum(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b = (ms.Parameter(Tensor(np.zeros(2048, np.float32)), n) for n in "ab")
+
+        def construct(self, x, y):
+            return self.a.sum() + self.b.sum()
+
+
+    def in_one_sink():
+        net = Sum()
+        update = nn.SGD(net.trainable_params(), 1.0)
+        try:
+            Model(net, None, update).train(1, rows.repeat(10**6), dataset_sink_mode=True)
+        finally:  # of a whole step
+            done = {*net.a.asnumpy(), *net.b.asnumpy()}
+            assert len(done) == 1 and min(done) < -8, done
+
+
     rows = ds.NumpySlicesDataset((np.ones((64, 32), np.float32),) * 2).batch(8)
     big = {f"v{i}": Tensor(np.ones(1 << 22, np.float32)) for i in range(8)}
 
@@ -60,6 +79,7 @@ PROGRAM = """
         "compiling": lambda: model(Deep(2000)).train(1, rows),
         "stepping": lambda: model(Deep(100)).train(10**6, rows),
         "sinking": lambda: model(Deep(1)).train(10**6, rows, dataset_sink_mode=True),
+        "in one sink": in_one_sink,
         "waiting": lambda: model(Deep(1)).train(1, ds.GeneratorDataset(Sleepy(), ["x", "y"]).batch(8)),
         "saving": save,
     }
@@ -89,6 +109,8 @@ PROGRAM = """
         ("stepping", ms.GRAPH_MODE),
         ("stepping", ms.PYNATIVE_MODE),
         ("sinking", ms.GRAPH_MODE),
+        ("in one sink", ms.GRAPH_MODE),
+        ("in one sink", ms.PYNATIVE_MODE),
         ("waiting", ms.PYNATIVE_MODE),
         ("saving", ms.PYNATIVE_MODE),
     ],

@@ -200,3 +200,72 @@ def test_files_that_are_not_there(tmp_path: Path):
         ds.MindDataset(5)
     with pytest.raises(ValueError, match="must name a file"):
         ds.MindDataset([])
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("chosen", [None, ["label"], ["data", "even"]])
+def test_batches_are_the_rows_in_whatever_order(tmp_path, packed, chosen):
+    """Rows of some blocks of 64 KiB, with values of one width and of several, of which some lie in two blocks."""
+    count = 4000
+    writer = FileWriter(str(tmp_path / "many"))
+    if packed:
+        writer.set_compression("zstd")
+    schema = {
+        "label": {"type": "int64"},
+        "kind": {"type": "string"},
+        "data": {"type": "bytes"},
+        "even": {"type": "float64", "shape": [2, 3]},
+        "ints": {"type": "int32", "shape": [-1]},
+    }
+    writer.add_schema(schema, "")
+    rng = np.random.default_rng(0)
+    rows = [
+        {
+            "label": int(rng.integers(1 << 40)),
+            "kind": "é" * (n % 30),
+            "data": bytes([1 + n % 255]) * (n % 90),
+            "even": rng.standard_normal((2, 3)),
+            "ints": rng.integers(0, 1 << 20, 4).astype(np.int32),
+        }
+        for n in range(count)
+    ]
+    writer.write_raw_data(rows)
+    writer.commit()
+    order = rng.permutation(count)
+    data = ds.MindDataset(str(tmp_path / "many"), chosen, sampler=ds.SubsetSampler(order.tolist()))
+    alone = list(data.create_dict_iterator(1, output_numpy=True))
+    for n, row in zip(order, alone, strict=True):
+        for name, value in row.items():
+            expected = rows[n][name]
+            if name == "data":
+                assert value.tolist() == [expected]
+            else:
+                np.testing.assert_array_equal(value, expected)
+    batches = list(data.batch(64).create_dict_iterator(1, output_numpy=True))
+    for name in alone[0]:
+        joined = [value for batch in batches for value in batch[name]]
+        np.testing.assert_array_equal(joined, [row[name] for row in alone])
+        width = max(row[name].dtype.itemsize for row in alone[:64])
+        assert batches[0][name].dtype.itemsize == width
+
+
+def test_rows_of_other_shapes_are_no_batch(files):
+    data = ds.MindDataset(files[0], shuffle=False).batch(3)
+    with pytest.raises(
+        RuntimeError, match=r"column 'list' must have the same shape, but got \[0\]"
+    ):
+        list(data.create_dict_iterator(1))
+    data = ds.MindDataset(files[0], shuffle=False).padded_batch(4, pad_info={"list": ([4], -1)})
+    first = next(iter(data.create_dict_iterator(1, output_numpy=True)))
+    assert first["list"].tolist()[3] == [0, 1, 2, -1]
+
+
+def test_padding_rows_may_be_in_a_batch(files):
+    data = ds.MindDataset(
+        files[0], ["label"], shuffle=False, padded_sample={"label": -1}, num_padded=2
+    )
+    batches = [
+        batch["label"].tolist()
+        for batch in data.batch(4).create_dict_iterator(1, output_numpy=True)
+    ]
+    assert batches[4:] == [[16, 17, 18, 19], [-1, -1]] and len(batches) == 6

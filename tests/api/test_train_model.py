@@ -222,6 +222,16 @@ def test_fixed_scale_without_overflow_check():
             "must be a bool",
         ),
         (
+            lambda: make_model().train(1, batches(), dataset_sink_mode=True, sink_size="2"),
+            TypeError,
+            "'Model.train', 'sink_size' must be an int",
+        ),
+        (
+            lambda: make_model().fit(1, batches(), sink_size=0),
+            ValueError,
+            "'Model.train', 'sink_size' must be -1 or positive, but got 0",
+        ),
+        (
             lambda: make_model().train(1, batches(), initial_epoch=1),
             ValueError,
             "less than 'epoch'",

@@ -347,6 +347,8 @@ void BindOperators(py::module_& m) {
 
 }  // namespace
 
+py::object NextRow(py::handle pipeline) { return py::cast<Pipeline&>(pipeline).Next(false); }
+
 void BindDataset(py::module_& core) {
   py::module_ m = core.def_submodule("dataset", "The engine of the data pipeline.");
   py::class_<NodeHandle>(m, "Node")

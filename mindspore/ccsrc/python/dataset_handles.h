@@ -17,6 +17,10 @@ struct OrderHandle {
   std::shared_ptr<const dataset::Order> order;
 };
 
+// The next row of a Pipeline, as a list of Tensors and what else there is; None at the end of the
+// epoch.
+pybind11::object NextRow(pybind11::handle pipeline);
+
 // Sources of arrays and files.
 void BindDatasetFiles(pybind11::module_& dataset);
 // Chains on one image.

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <vector>
 
+#include "python/guards.h"
 #include "python/module.h"
 
 namespace ms::python {
@@ -283,6 +284,8 @@ PyMethodDef quick[] = {{"bump_epoch", BumpEpoch, METH_NOARGS,
                        {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
+
+bool GuardsHold(py::handle guards) { return py::cast<Guards&>(guards).Check() < 0; }
 
 void BindGuards(py::module_& m) {
   missing = PyObject_CallNoArgs(reinterpret_cast<PyObject*>(&PyBaseObject_Type));

@@ -225,11 +225,17 @@ class Reader {
     const RecordSchema& schema = set_->schema();
     std::vector<bool> wanted(schema.fields.size(), false);
     for (size_t field : fields) wanted.at(field) = true;
-    std::vector<RecordRow> read;
+    std::vector<RecordRow> read(static_cast<size_t>(rows.size()));
     {
       std::span<const int64_t> numbers(rows.data(), static_cast<size_t>(rows.size()));
       py::gil_scoped_release release;
-      read = set_->Read(numbers, wanted);
+      set_->Read(numbers, wanted, [&](size_t place, RecordRow& values) {
+        for (size_t field : fields) {  // what the reader has is gone with the next row
+          RecordValue& value = values[field];
+          if (value.content.data()) value.bytes = std::exchange(value.content, {});
+        }
+        read[place] = std::exchange(values, {});
+      });
     }
     py::list result(read.size());
     for (size_t i = 0; i < read.size(); ++i) {

@@ -39,6 +39,7 @@ PYBIND11_MODULE(_core, m) {
   BindCollectives(m);
   BindWatch(m);
   BindDataset(m);
+  BindSink(m);
   BindMindRecord(m);
   BindMindIr(m);
   BindAssembler(m);

@@ -14,6 +14,7 @@ void BindCallKey(pybind11::module_& m);           // call_key.cc
 void BindCheckedFunctions(pybind11::module_& m);  // checked_function.cc
 void BindCellPrint(pybind11::module_& m);         // cell_print.cc
 void BindCompile(pybind11::module_& m);           // compile_bindings.cc
+void BindSink(pybind11::module_& m);              // sink.cc
 void BindHost(pybind11::module_& m);              // host_bindings.cc
 void BindAssembler(pybind11::module_& m);         // assembler_bindings.cc
 void BindParallel(pybind11::module_& m);          // parallel_bindings.cc

@@ -188,6 +188,7 @@ Guards: Any
 HostFunction: Any
 Module: Any
 OpFunction: Any
+Sink: Any
 SymbolicInt: Any
 SymbolicSizeError: Any
 Trace: Any

@@ -83,6 +83,26 @@ def losses_and_samples():
     assert len({tuple(sorted(part)) for part in everywhere}) == SIZE
 
 
+def sinks():
+    """Processes make their steps together; callbacks that only some of them have change nothing in that."""
+    alone = trained(False, True)
+    steps, mode = len(alone.losses) // 2, ms.get_context("mode")
+    ms.set_context(mode=ms.GRAPH_MODE)
+    for size in (-1, 2):
+        parallel(True)
+        _, model = build()
+        seen = Seen()
+        callbacks = [seen] if RANK == 0 or size > 0 else []
+        data = source(True).batch(BATCH)
+        model.train(2, data, callbacks, dataset_sink_mode=True, sink_size=size)
+        every = abs(size)
+        ends = [n for n in range(1, steps + 1) if n % every == 0 or n == steps]
+        if callbacks:
+            expected = [alone.losses[at + n - 1] for at in (0, steps) for n in ends]
+            np.testing.assert_allclose(seen.losses, expected, rtol=1e-5)
+    ms.set_context(mode=mode)
+
+
 def dropped_by_global_sample():
     """Dropout chooses for each sample what it would choose in one process, also in the uneven last step."""
     losses = []
@@ -260,6 +280,7 @@ def divided_by_the_user():
 
 
 losses_and_samples()
+sinks()
 one_stops_all()
 metrics()
 dropped_by_global_sample()

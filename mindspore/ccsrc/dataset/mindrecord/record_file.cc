@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <span>
+#include <utility>
 
 #include "base/error.h"
 #include "dataset/mindrecord/row_codec.h"
@@ -20,6 +21,8 @@ namespace {
 
 constexpr uint64_t kWindowBytes = 256 * 1024;
 constexpr size_t kPollRows = 4096;
+// What a file may keep in memory: all of it, or at least what is no blob.
+constexpr uint64_t kMostKept = 64 << 20;
 
 uint32_t Sum(std::string_view bytes) {
   return Crc32c(0, std::as_bytes(std::span(bytes.data(), bytes.size())));
@@ -59,6 +62,7 @@ RecordFile::RecordFile(const std::string& path) : path_(path), index_path_(path 
     else
       ReadIndex();
     CheckPlaces(header_, table_.places, path_);
+    ChooseKept();
   } catch (...) {
     close(fd_);
     throw;
@@ -72,10 +76,16 @@ void RecordFile::Damaged(const std::string& what) const {
 }
 
 std::string RecordFile::ReadAt(uint64_t offset, uint64_t size) const {
-  std::string bytes(size, '\0');
-  uint64_t done = 0;
-  while (done < size) {
-    ssize_t got = pread(fd_, bytes.data() + done, size - done, static_cast<off_t>(offset + done));
+  std::string bytes;
+  ReadInto(bytes, offset, size);
+  return bytes;
+}
+
+void RecordFile::ReadInto(std::string& bytes, uint64_t offset, uint64_t size) const {
+  std::string read = std::exchange(bytes, {});  // after a failure there are none
+  read.resize(size);
+  for (uint64_t done = 0; done < size;) {
+    ssize_t got = pread(fd_, read.data() + done, size - done, static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw OsError(errno, fmt::format("Cannot read the MindRecord file '{}'", path_));
     if (got == 0) {
@@ -84,7 +94,7 @@ std::string RecordFile::ReadAt(uint64_t offset, uint64_t size) const {
     }
     done += static_cast<uint64_t>(got);
   }
-  return bytes;
+  bytes = std::move(read);
 }
 
 void RecordFile::ReadHeader() {
@@ -128,23 +138,44 @@ void RecordFile::ReadIndex() {
     Damaged(fmt::format("its head tells of {} rows, its index of {}", rows, this->rows()));
 }
 
+void RecordFile::ChooseKept() {
+  uint64_t sizes[] = {0, 0};
+  for (const RecordPage& page : header_.pages) sizes[page.blob ? 1 : 0] += page.size;
+  bool keeps[] = {sizes[0] <= kMostKept, sizes[0] + sizes[1] <= kMostKept};
+  for (size_t i = 0; i < header_.pages.size(); ++i) {
+    const RecordPage& page = header_.pages[i];
+    if (keeps[page.blob ? 1 : 0])
+      kept_.Keep(header_.PageOffset(i), page.size);
+    else
+      kept_.LeaveOut();
+  }
+}
+
 std::string_view RecordFile::Half(uint64_t row, bool blob, Cursor& cursor) const {
   const RecordPlace& place = table_.places[row];
   const RecordPiece& piece = blob ? place.blob : place.raw;
   Window& window = blob ? cursor.blob : cursor.raw;
   uint64_t offset = header_.PageOffset(piece.page) + piece.start;
   uint64_t end = window.offset + window.bytes.size();
-  if (offset < window.offset || offset + piece.size > end) {
+  std::string_view bytes;
+  if (offset < window.offset || offset > end) {
+    auto read = [this](uint64_t from, uint64_t size) { return ReadAt(from, size); };
+    bytes = kept_.Get(piece.page, piece.start, piece.size, read);
+    window.offset = offset + piece.size;
+    if (bytes.empty()) {
+      ReadInto(window.bytes, offset, piece.size);
+      window.offset = offset;
+    } else {
+      window.bytes.clear();
+    }
+  } else if (offset + piece.size > end) {
     // Only who reads on where the window ended has a use for what follows.
-    uint64_t size = piece.size;
     uint64_t rest = header_.pages[piece.page].size - piece.start;
-    if (offset >= window.offset && offset <= end)
-      size = std::min(rest, std::max(size, kWindowBytes));
-    window.bytes = ReadAt(offset, size);
+    ReadInto(window.bytes, offset, std::min(rest, std::max<uint64_t>(piece.size, kWindowBytes)));
     window.offset = offset;
   }
-  std::string_view bytes =
-      std::string_view(window.bytes).substr(offset - window.offset, piece.size);
+  if (bytes.empty())
+    bytes = std::string_view(window.bytes).substr(offset - window.offset, piece.size);
   if (summed() && Sum(bytes) != piece.sum)
     Damaged(fmt::format("the {} half of row {} has another checksum", blob ? "blob" : "raw", row));
   return bytes;
@@ -164,8 +195,7 @@ void RecordFile::Read(uint64_t row, const std::vector<bool>& wanted, Cursor& cur
   if (raw) wrong = DecodeRaw(schema, Half(row, false, cursor), wanted, values);
   if (blob && wrong.empty()) {
     std::string_view half = Half(row, true, cursor);
-    std::string unpacked;
-    if (header_.packed) half = unpacked = UnpackBlob(half, header_.page_size);
+    if (header_.packed) half = cursor.unpacked = UnpackBlob(half, header_.page_size);
     wrong = half.empty() ? "its blobs are no frame of Zstandard"
                          : DecodeBlob(schema, half, wanted, values);
   }

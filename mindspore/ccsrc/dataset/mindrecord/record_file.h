@@ -1,5 +1,6 @@
 // One MindRecord file, opened for reading. Bytes are read, never mapped: a file that gets shorter
-// meanwhile is an error. Each row is checked against its sums where the file has them.
+// meanwhile is an error, unless what was there is in memory already. Each row is checked against
+// its sums where the file has them.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "dataset/mindrecord/header.h"
+#include "dataset/mindrecord/kept_blocks.h"
 #include "dataset/mindrecord/record_index.h"
 #include "dataset/mindrecord/row_table.h"
 
@@ -38,8 +40,10 @@ class RecordFile {
   struct Cursor {
     Window raw;
     Window blob;
+    std::string unpacked;  // of the last row
   };
-  // Fills the values of the fields that are `wanted`.
+  // Fills the values of the fields that are `wanted`; what they show stays until the next row that
+  // is read with the cursor.
   void Read(uint64_t row, const std::vector<bool>& wanted, Cursor& cursor, RecordRow& values) const;
 
   // The place of a row with its sums; in a file that has none, those of its present bytes.
@@ -56,9 +60,12 @@ class RecordFile {
 
  private:
   std::string ReadAt(uint64_t offset, uint64_t size) const;
+  // The same into memory that may be there already.
+  void ReadInto(std::string& bytes, uint64_t offset, uint64_t size) const;
   void ReadHeader();
   void ReadTable();
   void ReadIndex();
+  void ChooseKept();
   std::string_view Half(uint64_t row, bool blob, Cursor& cursor) const;
   bool IndexFits() const;
   RecordIndex MakeIndex(const std::function<void()>& poll) const;
@@ -71,6 +78,7 @@ class RecordFile {
   uint32_t head_sum_ = 0;
   RecordHeader header_;
   RowTable table_;
+  KeptBlocks kept_;
 };
 
 }  // namespace ms

@@ -90,7 +90,7 @@ struct Poll {
   }
 };
 
-void BindText(sqlite3_stmt* statement, int column, const std::string& text) {
+void BindText(sqlite3_stmt* statement, int column, std::string_view text) {
   sqlite3_bind_text64(statement, column, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
 }
 
@@ -151,7 +151,7 @@ void IndexWriter::Add(uint64_t row, uint64_t group, const RecordPlace& place,
     RecordType type = schema_->fields[field].type;
     ++column;
     if (type == RecordType::kString)
-      BindText(insert, column, value.bytes);
+      BindText(insert, column, value.view());
     else if (schema_->fields[field].integer())
       sqlite3_bind_int64(insert, column, value.integer);
     else

@@ -1,68 +1,15 @@
 // See record_rows.h.
 #include "dataset/mindrecord/record_rows.h"
 
-#include <algorithm>
-#include <cstring>
+#include <utility>
 
-#include "base/error.h"
-#include "dataset/text.h"
+#include "dataset/mindrecord/record_column.h"
 
 namespace ms {
 namespace {
 
-using dataset::Element;
-using dataset::MakeDims;
+using dataset::Row;
 using dataset::Value;
-
-DType TypeOf(RecordType type) {
-  switch (type) {
-    case RecordType::kInt32:
-      return DType::kInt32;
-    case RecordType::kInt64:
-      return DType::kInt64;
-    case RecordType::kFloat32:
-      return DType::kFloat32;
-    default:
-      return DType::kFloat64;
-  }
-}
-
-Value ArrayOf(const RecordField& field, const RecordValue& value) {
-  Value array = Value::Make(Element::Of(TypeOf(field.type)), MakeDims(value.dims));
-  if (value.bytes.size() != array.bytes()) {
-    Throw(ErrorKind::kValue, "The field '{}' of a MindRecord file must have {} bytes, but has {}.",
-          field.name, array.bytes(), value.bytes.size());
-  }
-  if (array.bytes() > 0) std::memcpy(array.memory(), value.bytes.data(), array.bytes());
-  return array;
-}
-
-// Bytes have one dimension, in which is one of them; empty ones are a zero.
-Value BytesOf(const std::string& bytes) {
-  auto size = static_cast<uint32_t>(std::max<size_t>(bytes.size(), 1));
-  Value value = Value::Make({dataset::Kind::kBytes, DType::kUInt8, size}, MakeDims({1}));
-  // With the zero behind them, which the string has.
-  std::memcpy(value.memory(), bytes.c_str(), size);
-  return value;
-}
-
-Value ColumnOf(const RecordField& field, const RecordValue& value) {
-  if (field.shape) return ArrayOf(field, value);
-  switch (field.type) {
-    case RecordType::kString:
-      return dataset::TextOf(dataset::MendedText(value.bytes), field.name);
-    case RecordType::kBytes:
-      return BytesOf(value.bytes);
-    case RecordType::kInt32:
-      return Value::Scalar(static_cast<int32_t>(value.integer));
-    case RecordType::kInt64:
-      return Value::Scalar(value.integer);
-    case RecordType::kFloat32:
-      return Value::Scalar(static_cast<float>(value.real));
-    default:
-      return Value::Scalar(value.real);
-  }
-}
 
 class RecordStep : public dataset::Step {
  public:
@@ -75,28 +22,60 @@ class RecordStep : public dataset::Step {
     for (Value& value : chosen_.padding) value.borrowed = true;
   }
 
-  void Run(std::span<dataset::Row> rows, size_t depth) const override {
+  void Run(std::span<Row> rows, size_t depth) const override {
     std::vector<int64_t> numbers;
-    for (const dataset::Row& row : rows) {
-      auto position = static_cast<size_t>(row.pending[depth].number);
-      if (position >= count_) continue;
-      numbers.push_back(chosen_.rows ? (*chosen_.rows)[position] : row.pending[depth].number);
-    }
-    std::vector<RecordRow> read = set_->Read(numbers, wanted_);
-    auto next = read.begin();
-    for (dataset::Row& row : rows) {
-      if (static_cast<size_t>(row.pending[depth].number) >= count_) {
+    std::vector<Row*> real;
+    for (Row& row : rows) {
+      if (IsPadding(row, depth)) {
         row.values = chosen_.padding;
         continue;
       }
-      row.values.reserve(chosen_.fields.size());
-      for (size_t field : chosen_.fields)
-        row.values.push_back(ColumnOf(set_->schema().fields[field], (*next)[field]));
-      ++next;
+      numbers.push_back(NumberOf(row, depth));
+      real.push_back(&row);
     }
+    set_->Read(numbers, wanted_, [&](size_t place, const RecordRow& values) {
+      real[place]->values.reserve(chosen_.fields.size());
+      for (size_t field : chosen_.fields) {
+        RecordColumn column(set_->schema().fields[field], std::nullopt);
+        column.Add(values[field]);
+        real[place]->values.push_back(std::move(column).Take());
+      }
+    });
+  }
+
+  bool RunJoined(std::span<Row> rows, size_t depth, std::vector<Value>* joined) const override {
+    std::vector<int64_t> numbers;
+    bool alike = true;
+    for (const Row& row : rows) {
+      alike = alike && !IsPadding(row, depth);
+      if (alike) numbers.push_back(NumberOf(row, depth));
+    }
+    std::vector<RecordColumn> columns;
+    for (size_t field : chosen_.fields)
+      columns.emplace_back(set_->schema().fields[field], rows.size());
+    if (alike) {
+      set_->Read(numbers, wanted_, [&](size_t, const RecordRow& values) {
+        for (size_t i = 0; alike && i < columns.size(); ++i)
+          alike = columns[i].Add(values[chosen_.fields[i]]);
+      });
+    }
+    if (!alike) {
+      Run(rows, depth);
+      return false;
+    }
+    for (RecordColumn& column : columns) joined->push_back(std::move(column).Take());
+    return true;
   }
 
  private:
+  bool IsPadding(const Row& row, size_t depth) const {
+    return static_cast<size_t>(row.pending[depth].number) >= count_;
+  }
+  int64_t NumberOf(const Row& row, size_t depth) const {
+    int64_t position = row.pending[depth].number;
+    return chosen_.rows ? (*chosen_.rows)[static_cast<size_t>(position)] : position;
+  }
+
   std::shared_ptr<RecordSet> set_;
   ChosenRecords chosen_;
   size_t count_;

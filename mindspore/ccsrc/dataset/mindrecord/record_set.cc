@@ -90,12 +90,11 @@ std::vector<uint64_t> RecordSet::Counts() const {
   return counts;
 }
 
-std::vector<RecordRow> RecordSet::Read(std::span<const int64_t> rows,
-                                       const std::vector<bool>& wanted) {
+void RecordSet::Read(std::span<const int64_t> rows, const std::vector<bool>& wanted,
+                     const Take& take) {
   if (wanted.size() != schema().fields.size())
     Throw(ErrorKind::kValue, "There must be a flag for each of {} fields.", schema().fields.size());
-  std::vector<RecordRow> result(rows.size());
-  std::unique_ptr<Cursors> cursors = TakeCursors();
+  std::unique_ptr<Reading> reading = TakeReading();
   for (size_t i = 0; i < rows.size(); ++i) {
     if (rows[i] < 0 || static_cast<uint64_t>(rows[i]) >= rows_)
       Throw(ErrorKind::kIndex, "A row must be in [0, {}), but got {}.", rows_, rows[i]);
@@ -103,18 +102,19 @@ std::vector<RecordRow> RecordSet::Read(std::span<const int64_t> rows,
     auto behind = std::upper_bound(files_.begin(), files_.end(), row,
                                    [](uint64_t r, const Part& part) { return r < part.first; });
     auto part = std::prev(behind);
-    RecordFile::Cursor& cursor = (*cursors)[static_cast<size_t>(part - files_.begin())];
-    part->file->Read(row - part->first, wanted, cursor, result[i]);
+    RecordFile::Cursor& cursor = reading->cursors[static_cast<size_t>(part - files_.begin())];
+    part->file->Read(row - part->first, wanted, cursor, reading->values);
+    take(i, reading->values);
   }
   std::lock_guard lock(mutex_);
-  idle_.push_back(std::move(cursors));
-  return result;
+  idle_.push_back(std::move(reading));
 }
 
-std::unique_ptr<RecordSet::Cursors> RecordSet::TakeCursors() {
+std::unique_ptr<RecordSet::Reading> RecordSet::TakeReading() {
   std::lock_guard lock(mutex_);
-  if (idle_.empty()) return std::make_unique<Cursors>(files_.size());
-  std::unique_ptr<Cursors> taken = std::move(idle_.back());
+  if (idle_.empty())
+    return std::make_unique<Reading>(std::vector<RecordFile::Cursor>(files_.size()));
+  std::unique_ptr<Reading> taken = std::move(idle_.back());
   idle_.pop_back();
   return taken;
 }

@@ -29,9 +29,11 @@ class RecordSet {
   std::vector<std::string> Paths() const;
   std::vector<uint64_t> Counts() const;  // rows of each file
 
-  // The values of the fields that are `wanted`, of the rows with these numbers. Several threads may
-  // read at once.
-  std::vector<RecordRow> Read(std::span<const int64_t> rows, const std::vector<bool>& wanted);
+  // Hands over the values of the fields that are `wanted`, of the rows with these numbers, one row
+  // after the other with its place among them; what is not taken away is written over by the next
+  // one. Several threads may read at once.
+  using Take = std::function<void(size_t place, RecordRow& values)>;
+  void Read(std::span<const int64_t> rows, const std::vector<bool>& wanted, const Take& take);
   // See RecordFile::Select; `rebuilt` gets the paths of files whose index was made anew.
   std::vector<uint64_t> Select(const std::string& where, const std::function<void()>& poll,
                                std::vector<std::string>* rebuilt) const;
@@ -41,15 +43,18 @@ class RecordSet {
     std::unique_ptr<RecordFile> file;
     uint64_t first;  // number of its first row in the sequence
   };
-  using Cursors = std::vector<RecordFile::Cursor>;  // of each file
+  struct Reading {
+    std::vector<RecordFile::Cursor> cursors;  // of each file
+    RecordRow values;
+  };
   void Add(std::unique_ptr<RecordFile> file);
   void CheckTogether(const RecordFile& file) const;
-  std::unique_ptr<Cursors> TakeCursors();
+  std::unique_ptr<Reading> TakeReading();
 
   std::vector<Part> files_;
   uint64_t rows_ = 0;
   Mutex mutex_;  // of what follows
-  std::vector<std::unique_ptr<Cursors>> idle_;
+  std::vector<std::unique_ptr<Reading>> idle_;
 };
 
 }  // namespace ms

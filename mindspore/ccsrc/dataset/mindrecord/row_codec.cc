@@ -179,7 +179,7 @@ std::string TakeRaw(Cursor& in, const RecordField& field, RecordValue* value) {
   if (field.type == RecordType::kString) {
     std::string_view text;
     if (!TakeText(in, text)) return wrong();
-    if (value != nullptr) value->bytes.assign(text);
+    if (value != nullptr) value->content = text;
     return {};
   }
   Number number;
@@ -259,15 +259,14 @@ std::string TakeContent(const RecordField& field, std::string_view content, Reco
     wrong = Unpack<int32_t>(Cursor(content), value.bytes);
   else if (field.type == RecordType::kInt64)
     wrong = Unpack<int64_t>(Cursor(content), value.bytes);
-  else
-    value.bytes.assign(content);
   if (!wrong.empty()) return fmt::format("its field '{}' {}", field.name, wrong);
+  value.content = field.integer() ? std::string_view() : content;
   if (field.type == RecordType::kBytes) return {};
   size_t item = RecordItemSize(field.type);
-  if (value.bytes.size() % item != 0 ||
-      !FitShape(field, static_cast<int64_t>(value.bytes.size() / item), value.dims)) {
-    return fmt::format("its field '{}' has {} bytes, which {} cannot have", field.name,
-                       value.bytes.size(), field.Describe());
+  size_t size = value.view().size();
+  if (size % item != 0 || !FitShape(field, static_cast<int64_t>(size / item), value.dims)) {
+    return fmt::format("its field '{}' has {} bytes, which {} cannot have", field.name, size,
+                       field.Describe());
   }
   return {};
 }

@@ -43,6 +43,10 @@ struct RecordValue {
   double real = 0;
   std::string bytes;
   std::vector<int64_t> dims;
+  // In a row that was read: where `bytes` would be, unless they are there.
+  std::string_view content;
+
+  std::string_view view() const { return content.data() ? content : bytes; }
 };
 
 // One for each field of the schema.

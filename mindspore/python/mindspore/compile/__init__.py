@@ -20,6 +20,7 @@ from mindspore.compile.versions.jit import (
     JitFunction,
     clear_cache,
     compile_cell,
+    graph_of,
     jit,
     ms_function,
     run_cell,

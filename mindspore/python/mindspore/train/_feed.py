@@ -26,9 +26,11 @@ class Feed:
         op: the function that is given it.
         dataset: the dataset.
         aware: whether the script divides data by itself, so that what it has not divided is meant for this process.
+        counts: whether its batches are to be counted though filters, functions and sources must be asked for that; else they are
+            when an epoch of them has been given, or somebody needs the number.
     """
 
-    def __init__(self, op: str, dataset: Any, aware: bool = False) -> None:
+    def __init__(self, op: str, dataset: Any, aware: bool = False, counts: bool = True) -> None:
         self.op, self.dataset = op, dataset
         # One shard alone: the data of this process, whatever the others do.
         mine = sharing.is_own(dataset) or (aware and not sharing.is_divided(dataset))
@@ -37,6 +39,10 @@ class Feed:
         # All processes are given the whole of each batch, which the compiler divides.
         self._same = _planning.on() and not _planning.gives_parts()
         self._position: dict[str, Any] | None = None
+        self._whole: int | None = None
+        self._leaves_uncounted = not (counts or self.joint) and _must_be_asked(dataset)
+        if self._leaves_uncounted:
+            return
         self.whole = own = int(dataset.get_dataset_size())
         if self.joint:
             facts = _together.gather_objects((own, sharing.is_divided(dataset)))
@@ -54,6 +60,22 @@ class Feed:
                 raise ValueError(
                     f"For '{op}', each process must have a batch, but rank {', '.join(map(str, empty))} has none."
                 )
+
+    @property
+    def whole(self) -> int:
+        """The batches of an epoch, of all processes."""
+        if self._whole is None:
+            self._whole = int(self.dataset.get_dataset_size())
+        return self._whole
+
+    @whole.setter
+    def whole(self, batches: int) -> None:
+        self._whole = batches
+
+    @property
+    def counted(self) -> bool:
+        """Whether the batches of an epoch have been counted, or given."""
+        return self._whole is not None
 
     @property
     def divided_by_user(self) -> bool:
@@ -88,15 +110,18 @@ class Feed:
         left = max(self.whole - given, 0)
         return -(-left // _planning.data_place()[1]) if self.divides else left
 
-    def given_after(self, given: int) -> int:
-        """How many batches of the epoch have been given when one more step is done."""
-        return min(given + _planning.data_place()[1], self.whole) if self.divides else given + 1
+    def given_after(self, given: int, steps: int = 1) -> int:
+        """How many batches of the epoch have been given when so many more steps are done."""
+        if not self.divides:
+            return given + steps
+        return min(given + steps * _planning.data_place()[1], self.whole)
 
     def place_of(self, state: dict[str, Any]) -> tuple[int, int] | None:
         """Where a position in an epoch of another run is here: how many batches lie before it, and how many samples of the next
         one; None where the batches are others.
         """
-        if state["batches"] == self.whole:
+        uncounted = state["batches"] is None and not self.divided_by_user
+        if state["batches"] == self.whole or uncounted:
             return state["step"], 0
         here, there = self.batching, state.get("batching")
         if here is None or there is None or here[1] != there[1]:
@@ -106,10 +131,13 @@ class Feed:
     @functools.cached_property
     def batching(self) -> list[int] | None:
         """How many samples all batches have but the last, and how many there are, where that is known."""
-        return sharing.batching(self.dataset)
+        return None if self._leaves_uncounted else sharing.batching(self.dataset)
 
     def check_given(self, steps: int, before: int = 0) -> None:
-        """At the end of an epoch that nobody cut short: an error where none of the counted batches behind the first ones came."""
+        """At the end of an epoch that nobody cut short: an error where none of the counted batches behind the first ones came. Now they
+        are counted, if they were not."""
+        if not self.counted:
+            self.whole = steps
         counted = self.get_dataset_size()
         if steps >= counted:
             return
@@ -173,6 +201,11 @@ class Feed:
             first = [column[samples:] for column in next(rows)]
             return itertools.chain([first], rows)
         return rows
+
+
+def _must_be_asked(dataset: Any) -> bool:
+    """Whether rows are made when batches are counted."""
+    return isinstance(dataset, Dataset) and dataset._node.size() is None
 
 
 class _Divided:

@@ -20,9 +20,9 @@ class Health:
         self._steps = 0
         self._said: set[str] = set()
 
-    def look(self, network: Any, outputs: Any, epoch: int, step: int) -> None:
-        """After a step of the training network."""
-        self._steps += 1
+    def look(self, network: Any, outputs: Any, epoch: int, step: int, done: int = 1) -> None:
+        """After a step of the training network, or after several, of which only the last can have gone wrong."""
+        self._steps += done
         where = f"epoch: {epoch} step: {step}"
         scale = _scale_of_skipped(outputs)
         if scale is not None:

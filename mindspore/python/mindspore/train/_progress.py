@@ -40,9 +40,9 @@ class Progress:
         self._next = self._begun + (_DELAY if self._terminal else _FIRST_LINE)
         self._started = False
 
-    def step(self, note: Callable[[], str] = str) -> None:
-        """One more step is done; `note()` is what to say beside its number, where it is said."""
-        self._done += 1
+    def step(self, note: Callable[[], str] = str, steps: int = 1) -> None:
+        """One more step is done, or several; `note()` is what to say beside the number, where it is said."""
+        self._done += steps
         if not self._active:
             return
         now = time.monotonic()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from mindspore.train import _position, _resume
 from mindspore.train._feed import Feed
 from mindspore.train._health import Health
 from mindspore.train._progress import Progress
+from mindspore.train._sink import Sink, steps_of_a_sink
 from mindspore.train._together import Together
 from mindspore.train.callback._callback import (
     RunContext,
@@ -54,15 +56,14 @@ class TrainingRun:
         self.last, self.before = epoch, initial_epoch
         self.manager = _CallbackManager(callbacks)
         self.sink_mode, self.sink_size = sink
-        self.feed = Feed("Model.train", dataset)
+        self.feed = Feed("Model.train", dataset, counts=self.manager.need_sizes())
         model._divided_by_user = self.feed.divided_by_user
         self.together = Together(model._train_network, _groups.have_the_same())
+        self.sink_steps = steps_of_a_sink(sink, self.manager, self.together.joint, dataset)
+        self._left = 0  # steps that the sink under way still has
         self.together.require_sums("Model.train")
-        self.batches = self.feed.get_dataset_size()
-        if self.batches == 0:
-            raise ValueError(
-                "For 'Model.train', 'train_dataset' must have at least one batch, but it has none."
-            )
+        if self.feed.counted:
+            self._require_batches()
         self._look_at_rates()
         self.epoch = initial_epoch  # the one under way
         self.step = 0  # how many of its steps are done
@@ -77,14 +78,25 @@ class TrainingRun:
         self._random_at_epoch: dict[str, Any] | None = None
         self.health = Health()
 
+    @property
+    def batches(self) -> int:
+        """Steps of an epoch. They are counted where they have not been."""
+        return self.feed.get_dataset_size()
+
+    def _require_batches(self) -> None:
+        if self.batches == 0:
+            raise ValueError(
+                "For 'Model.train', 'train_dataset' must have at least one batch, but it has none."
+            )
+
     def _look_at_rates(self) -> None:
         """Says where a list of learning rates counts the batches of all processes, of which each makes its part of the steps."""
         rates = getattr(
             getattr(self.model._optimizer, "learning_rate", None), "learning_rate", None
         )
-        steps = self.last * self.batches
         if not self.feed.divides or not isinstance(rates, Tensor) or rates.ndim != 1:
             return
+        steps = self.last * self.batches
         if _groups.world_rank() == 0 and steps < rates.size >= self.last * self.feed.whole:
             log.warning(
                 f"For 'Model.train', 'train_dataset' is divided among {_groups.world_size()} processes: {self.last} epochs are {steps} "
@@ -98,7 +110,7 @@ class TrainingRun:
             cur_step_num=0,
             train_network=model._train_network,
             epoch_num=self.last - self.before,
-            batch_num=self.batches,
+            batch_num=self.batches if self.feed.counted else None,
             mode="train",
             loss_fn=model._loss_fn,
             optimizer=model._optimizer,
@@ -112,7 +124,7 @@ class TrainingRun:
             latest_ckpt_file=None,
             loss_scale_mananger=model._loss_scale_manager,
             initial_step=None,
-            dataset_sink_mode=False,  # steps run one by one
+            dataset_sink_mode=self.sink_steps > 1,
         )
 
     def run(self) -> None:
@@ -128,7 +140,6 @@ class TrainingRun:
                 if state is not None:
                     self._place(state)
                     _position.prepare(self.feed, state["data"], self._epochs_given())
-                # Steps run one by one, with sink_mode too.
                 helper = DatasetHelper(
                     self.feed, self.sink_mode, self.sink_size, max(self.last - self.before, 1)
                 )
@@ -151,7 +162,9 @@ class TrainingRun:
             if helper is not None:
                 helper.release()
 
-    def _steps_left(self) -> int:
+    def _steps_left(self) -> int | None:
+        if not self.feed.counted:
+            return None
         done = self.epoch - self.before - 1
         rest = self.last - self.before if done < 0 else self.last - self.epoch
         return rest * self.batches + (0 if self.ended else self.batches - self.step)
@@ -168,11 +181,13 @@ class TrainingRun:
         network.set_train(True)
         network.phase = "train"
         self.manager.on_train_epoch_begin(self.context)
-        if self.step < self.batches or not resumes:
+        if not resumes or self.step < self.batches:
             before = self.step
             self._run_steps(resumes, progress)
             if not self.context.get_stop_requested() and not self.context._leaving:
                 self.feed.check_given(self.step, before)
+                self._require_batches()
+                params["batch_num"] = self.batches
         params["last_train_outputs"] = params.get("net_outputs")
         self._validate()
         self.manager.on_train_epoch_end(self.context)
@@ -180,7 +195,7 @@ class TrainingRun:
         if self.context._leaving:
             return
         # Who stops within an epoch goes on there.
-        self.ended = self.step >= self.batches or not self.context.get_stop_requested()
+        self.ended = not self.context.get_stop_requested() or self.step >= self.batches
         if self.ended:
             self.manager.epoch_done(self.context)
 
@@ -191,32 +206,57 @@ class TrainingRun:
             return
         before = _resume.random_state()
         if self.valid_feed is None:
-            self.valid_feed = Feed("Model.fit", dataset)
+            self.valid_feed = Feed("Model.fit", dataset, counts=self.manager.need_sizes())
         self.model._eval_in_fit(self.valid_feed, self.manager, self.context, self.params)
         if self.context._leaving:  # a later run evaluates anew
             _resume.set_random_state(before)
             self.manager.leave(self.context)
 
     def _run_steps(self, resumes: bool, progress: Progress) -> None:
-        params, context = self.params, self.context
-        for batch in self.together.rows(self._rows(resumes), self.feed.stand_in):
-            params["cur_step_num"] = self.steps + 1
-            params["train_dataset_element"] = batch
-            self.manager.on_train_step_begin(context)
-            outputs = self.together.joint_outputs(self.model._train_network(*batch))
-            params["net_outputs"] = outputs
-            self.step, self.steps = self.step + 1, self.steps + 1
-            self.given = self.feed.given_after(self.given)
-            self.samples += int(self.together.counts.sum())
-            self.model._follow_scale(outputs)
-            self.health.look(self.model._train_network, outputs, self.epoch, self.step)
-            self.manager.on_train_step_end(context)
-            self.together.agree(context)
-            progress.step(self._note)
-            if context._leaving:
-                self.manager.leave(context)
+        network, context = self.model._train_network, self.context
+        manager, joint = self.model._loss_scale_manager, self.together.joint
+        sink = Sink(network, self._rows(resumes), manager, joint)
+        told = functools.partial(self._steps_done, progress)
+        for batch in self.together.rows(sink, self.feed.stand_in):
+            if not self._left:
+                self._begin_sink(batch)
+            outputs = self.together.joint_outputs(network(*batch))
+            told(1, batch, outputs)
+            while self._left and not context.get_stop_requested():
+                if not sink.run(batch, outputs, self._left, told):
+                    break
+            if not self._left or context.get_stop_requested():
+                self._end_sink()
             if context.get_stop_requested():
                 break
+        if self._left:  # the epoch is over
+            self._end_sink()
+
+    def _begin_sink(self, batch: Any) -> None:
+        self._left = self.sink_steps
+        self.params["cur_step_num"] = self.steps + 1
+        self.params["train_dataset_element"] = batch
+        self.manager.on_train_step_begin(self.context)
+
+    def _end_sink(self) -> None:
+        self._left = 0
+        self.manager.on_train_step_end(self.context)
+        self.together.agree(self.context)
+        if self.context._leaving:
+            self.manager.leave(self.context)
+
+    def _steps_done(self, progress: Progress, steps: int, batch: Any, outputs: Any) -> None:
+        """After steps, of which only the last can have gone wrong."""
+        self._left -= steps
+        self.step, self.steps = self.step + steps, self.steps + steps
+        self.given = self.feed.given_after(self.given, steps)
+        self.samples += steps * int(self.together.counts.sum())
+        self.params.update(
+            cur_step_num=self.steps, train_dataset_element=batch, net_outputs=outputs
+        )
+        self.model._follow_scale(outputs, steps)
+        self.health.look(self.model._train_network, outputs, self.epoch, self.step, steps)
+        progress.step(self._note, steps)
 
     def _note(self) -> str:
         loss = first_value(self.params["net_outputs"])
@@ -241,7 +281,7 @@ class TrainingRun:
         return self.epoch - self.before - (1 if self._within_epoch() else 0)
 
     def _within_epoch(self) -> bool:
-        return not self.ended and self.step < self.batches
+        return not self.ended and not (self.feed.counted and self.step >= self.batches)
 
     def state(self) -> dict[str, Any]:
         """What a later run needs to go on from here, beside the parameters."""
@@ -252,7 +292,7 @@ class TrainingRun:
             "step": self.given,
             "ended": self.ended,
             "steps": self.steps,
-            "batches": self.feed.whole,
+            "batches": self.feed.whole if self.feed.counted else None,
             "samples": self.samples,
             "batching": self.feed.batching,
             "data": _position.position_of(self.iterator),
@@ -276,9 +316,10 @@ class TrainingRun:
         self.params["epoch_num"] = self.last - self.before
         place = self.feed.place_of(state)
         if place is None:
-            if not self.ended and state["step"] < state["batches"]:
+            there = state["batches"]
+            if not self.ended and (there is None or state["step"] < there):
                 raise ValueError(
-                    f"For 'Model.train', 'train_dataset' must have {state['batches']} batches, as in the run that is taken up "
+                    f"For 'Model.train', 'train_dataset' must have {there or 'the same'} batches, as in the run that is taken up "
                     f"within an epoch, but it has {self.feed.whole}."
                 )
             log.warning(

@@ -18,11 +18,18 @@ def _check_dataset(op: str, name: str, dataset: Any) -> None:
             )
 
 
+def _check_sink_size(op: str, size: Any) -> None:
+    """Raise unless it says how many steps a sink has."""
+    if isinstance(size, bool) or not isinstance(size, int):
+        raise TypeError(f"For '{op}', 'sink_size' must be an int, but got {size!r}.")
+    if size < -1 or size == 0:
+        raise ValueError(f"For '{op}', 'sink_size' must be -1 or positive, but got {size}.")
+
+
 class DatasetHelper:
     """Iterates over the batches of one epoch, again and again up to `epoch_num` times.
 
-    With `dataset_sink_mode` the same batches come one by one: on this device nothing is gained by
-    queues.
+    With `dataset_sink_mode` the same batches come one by one; it is Model that lets the runtime take them by itself.
     """
 
     def __init__(
@@ -34,12 +41,7 @@ class DatasetHelper:
             raise TypeError(
                 f"For '{op}', 'dataset_sink_mode' must be a bool, but got {dataset_sink_mode!r}."
             )
-        if isinstance(sink_size, bool) or not isinstance(sink_size, int):
-            raise TypeError(f"For '{op}', 'sink_size' must be an int, but got {sink_size!r}.")
-        if sink_size < -1 or sink_size == 0:
-            raise ValueError(
-                f"For '{op}', 'sink_size' must be -1 or positive, but got {sink_size}."
-            )
+        _check_sink_size(op, sink_size)
         self.dataset = dataset
         self.dataset_sink_mode = dataset_sink_mode
         self._sink_size = sink_size

@@ -31,7 +31,7 @@ from mindspore.train.callback._callback import (
     _InternalCallbackParam,
 )
 from mindspore.train.callback._values import check_int, first_value
-from mindspore.train.dataset_helper import DatasetHelper, _check_dataset
+from mindspore.train.dataset_helper import DatasetHelper, _check_dataset, _check_sink_size
 from mindspore.train.serialization import load_param_into_net, load_training
 
 
@@ -161,8 +161,10 @@ class Model:
             epoch: The number of the last epoch.
             train_dataset: Each row is the inputs of the training step, usually (data, label).
             callbacks: A Callback or a list of them.
-            dataset_sink_mode: Accepted; steps run one by one in either case.
-            sink_size: Accepted.
+            dataset_sink_mode: Whether the runtime makes steps by itself, one after the other, where nobody has to see each of
+                them. The numbers are the same.
+            sink_size: With `dataset_sink_mode`, how many steps have one on_train_step_begin and one on_train_step_end; -1: all
+                of an epoch, but each step has them where a callback listens.
             initial_epoch: Epochs that were done in an earlier run.
         """
         self._fit(
@@ -191,9 +193,9 @@ class Model:
             valid_frequency: Every how many epochs, or a list of the epochs that end with an
                 evaluation.
             callbacks: A Callback or a list of them.
-            dataset_sink_mode: Accepted.
+            dataset_sink_mode: As for train.
             valid_dataset_sink_mode: Accepted.
-            sink_size: Accepted.
+            sink_size: As for train.
             initial_epoch: Epochs that were done in an earlier run.
         """
         if valid_dataset is not None:
@@ -231,6 +233,7 @@ class Model:
                 f"{initial_epoch}."
             )
         check_bool(op, "dataset_sink_mode", dataset_sink_mode)
+        _check_sink_size(op, sink_size)
         _check_dataset(op, "train_dataset", train_dataset)
         sink = (dataset_sink_mode, sink_size)
         valid = (valid_dataset, valid_epochs)
@@ -276,11 +279,14 @@ class Model:
         state, self._resumed = self._resumed, None
         return state
 
-    def _follow_scale(self, outputs: Any) -> None:
+    def _follow_scale(self, outputs: Any, steps: int) -> None:
+        """After so many steps, of which only the last can have overflowed."""
         manager = self._loss_scale_manager
         if manager is None or not (isinstance(outputs, (tuple, list)) and len(outputs) == 3):
             return
         if manager.get_drop_overflow_update():
+            for _ in range(steps - 1):
+                manager.update_loss_scale(False)
             manager.update_loss_scale(bool(outputs[1].asnumpy()))
 
     def _eval_in_fit(
@@ -293,7 +299,7 @@ class Model:
         params.update(
             eval_network=self._eval_network,
             valid_dataset=feed.dataset,
-            batch_num=feed.get_dataset_size(),
+            batch_num=feed.get_dataset_size() if feed.counted else None,
             mode="eval",
             cur_step_num=0,
         )
@@ -334,10 +340,10 @@ class Model:
         self, op: str, valid_dataset: Any, callbacks: Any, dataset_sink_mode: bool
     ) -> dict[str, Any]:
         manager = _CallbackManager(callbacks)
-        feed = Feed(op, valid_dataset, self._divided_by_user)
+        feed = Feed(op, valid_dataset, self._divided_by_user, manager.need_sizes())
         params = _InternalCallbackParam(
             eval_network=self._eval_network, valid_dataset=valid_dataset, network=self._network,
-            batch_num=feed.get_dataset_size(), mode="eval", cur_step_num=0,
+            batch_num=feed.get_dataset_size() if feed.counted else None, mode="eval", cur_step_num=0,
             list_callback=manager._callbacks, dataset_sink_mode=dataset_sink_mode,
         )  # fmt: skip
         with manager:
@@ -371,6 +377,7 @@ class Model:
                     break
             else:
                 feed.check_given(params["cur_step_num"])
+                params["batch_num"] = feed.get_dataset_size()
             manager.on_eval_epoch_end(context)
             params["metrics"] = measured.results()
             params["net_outputs"] = together.joint_outputs(params.get("net_outputs"))

@@ -25,6 +25,7 @@ from mindspore.compile.values.compilable import (
 )
 from mindspore.compile.versions import recorded
 from mindspore.compile.versions.cache import Cache
+from mindspore.compile.versions.entries import Entry
 from mindspore.compile.versions.homes import home_for, home_of
 from mindspore.compile.versions.keys import look_up, with_passes
 from mindspore.compile.versions.signature import declared
@@ -57,6 +58,18 @@ def run_cell(cell: Compilable, args: tuple, kwargs: dict) -> Any:
         if entry is not None:
             return entry.run(args, kwargs, lambda *a, **k: cell._run_eagerly(a, k), tensors)
     return (run_recorded if recording else run_target)(_target_of(cell, cache), args, kwargs)
+
+
+def graph_of(cell: Compilable, args: tuple) -> Entry | None:
+    """The version that a call of a Cell with these Tensors runs now, where all that it does is to run one graph on them."""
+    state = cell.__dict__
+    cache = state.get(VERSIONS)
+    if cache is None or state.get(SIGNATURE) is not None:
+        return None
+    if not _core.graph_mode() or _core.is_recording():
+        return None
+    entry = cache.find(with_passes(look_up(args, {})[0], state.get(FAST, True)))
+    return entry if type(entry) is Entry and not entry.numbers else None
 
 
 def _target_of(cell: Compilable, cache: Cache) -> Target:

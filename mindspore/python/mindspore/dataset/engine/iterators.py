@@ -217,13 +217,7 @@ class Iterator:
             self._running, self._failed = False, True
             raise
         if row is None:
-            self._running = False
-            self._position.epoch += 1
-            self._position.step = self._position.cut = 0
-            self._position.verdicts = None
-            self._owner._told = pipeline.facts()
-            if self._tuner is not None:
-                self._tuner.ended()
+            self._end_epoch()
             raise StopIteration
         if self._tuner is not None:
             self._tuner.step()
@@ -232,6 +226,35 @@ class Iterator:
         if place.cut:
             row, place.cut = without_first(row, place.cut), 0
         return self._give(row)
+
+    def _end_epoch(self) -> None:
+        self._running = False
+        self._position.epoch += 1
+        self._position.step = self._position.cut = 0
+        self._position.verdicts = None
+        self._owner._told = self._pipeline.facts()
+        if self._tuner is not None:
+            self._tuner.ended()
+
+    def lend(self, sink: Any, most: int, seconds: float) -> None:
+        """Lets a Sink of the core take the next rows of the epoch by itself, where each of them can be taken as it is."""
+        self._enter()
+        try:
+            if not self._running or self._position.cut or self._tuner is not None:
+                return
+            try:
+                with let_go():
+                    sink.run(self._pipeline, most, seconds)
+            except BaseException:
+                if sink.taken == sink.done:  # no row came
+                    self._running, self._failed = False, True
+                raise
+            finally:
+                self._position.step += sink.taken
+            if sink.ended:
+                self._end_epoch()
+        finally:
+            self._taking.release()
 
     def _give(self, row: list[Any]) -> Any:
         raise NotImplementedError

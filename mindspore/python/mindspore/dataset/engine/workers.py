@@ -27,6 +27,41 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def _started(context: Any, pipe: Any, function: Any, inherited: list[Any]) -> Any:
+    """The process of a worker; a function that has no name in a module is sent with its code, where cloudpickle is there."""
+
+    def start(sent: Any) -> Any:
+        arguments = (pipe, sent, inherited)
+        process = context.Process(target=_serve, args=arguments, daemon=True, name="dataset worker")
+        process.start()
+        return process
+
+    try:
+        return start(function)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        refused = error
+    try:
+        return start(_WithItsCode(function))
+    except (ImportError, pickle.PicklingError, AttributeError, TypeError):
+        raise RuntimeError(
+            "For 'python_multiprocessing', the functions must be ones that pickle can hand to "
+            f"another process, but {refused}. Define them in a module, install cloudpickle, or start processes by "
+            "'fork' (config.set_multiprocessing_start_method)."
+        ) from refused
+
+
+class _WithItsCode:
+    """Goes through pickle as cloudpickle has it."""
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+
+    def __reduce__(self) -> Any:
+        import cloudpickle
+
+        return cloudpickle.loads, (cloudpickle.dumps(self._function),)
+
+
 class Worker:
     """One process, and our end of its pipe."""
 
@@ -35,17 +70,8 @@ class Worker:
         inherited = [self.pipe, *(worker.pipe for worker in others)]
         if context.get_start_method() != "fork":
             inherited = []  # a fresh interpreter has none of our ends
-        self.process = context.Process(
-            target=_serve, args=(theirs, function, inherited), daemon=True, name="dataset worker"
-        )
         try:
-            self.process.start()
-        except (pickle.PicklingError, AttributeError, TypeError) as error:
-            raise RuntimeError(
-                "For 'python_multiprocessing', the functions must be ones that pickle can hand to "
-                f"another process, but {error}. Define them in a module, or start processes by "
-                "'fork' (config.set_multiprocessing_start_method)."
-            ) from error
+            self.process = _started(context, theirs, function, inherited)
         finally:
             theirs.close()
         self.busy = False

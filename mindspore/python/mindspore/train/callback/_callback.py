@@ -54,6 +54,19 @@ class _CallbackManager(Callback):
         """Whether a callback of this class is there."""
         return any(isinstance(callback, kind) for callback in self._callbacks)
 
+    def need_sizes(self) -> bool:
+        """Whether a callback may ask how many batches there are, as those of users may."""
+        return any(vars(type(callback)).get("_needs_size", True) for callback in self._callbacks)
+
+    def watches_steps(self) -> bool:
+        """Whether a callback does something at the begin or the end of a step."""
+        names = ("step_begin", "step_end", "on_train_step_begin", "on_train_step_end")
+        return any(
+            name in vars(callback) or getattr(type(callback), name) is not getattr(Callback, name)
+            for callback in self._callbacks
+            for name in names
+        )
+
     def share_work(self, params: Any, together: Any) -> None:
         """Decides who writes, where several processes have callbacks that write to one place."""
         if not together.joint:

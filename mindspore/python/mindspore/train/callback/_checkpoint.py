@@ -15,7 +15,7 @@ from mindspore.train import _encryption, _manifest, _resume
 from mindspore.train._async_save import writer
 from mindspore.train._utils import _make_directory
 from mindspore.train.callback._callback import Callback, RunContext
-from mindspore.train.callback._values import check_int
+from mindspore.train.callback._values import check_int, step_in_epoch
 from mindspore.train.serialization import save_checkpoint, save_slices, share_states
 
 _cur_dir = os.getcwd()
@@ -205,6 +205,8 @@ _CheckpointManager = CheckpointManager
 class ModelCheckpoint(Callback):
     """Saves to <directory>/<prefix>-<epoch>_<step>.ckpt during a training, and at its end."""
 
+    _needs_size = False
+
     def __init__(
         self, prefix: Any = "CKP", directory: Any = None, config: CheckpointConfig | None = None
     ) -> None:
@@ -326,8 +328,8 @@ class ModelCheckpoint(Callback):
 
     def _write(self, params: Any, prefix: str, suffix: str) -> str:
         config = self._config
-        step_in_epoch = (params.cur_step_num - 1) % params.batch_num + 1
-        name = f"{prefix}-{params.cur_epoch_num}_{step_in_epoch}{suffix}.{config.format}"
+        step = step_in_epoch(self._run_context)
+        name = f"{prefix}-{params.cur_epoch_num}_{step}{suffix}.{config.format}"
         path = os.path.join(self._directory, name)
         slices = self._writes_slices() and not suffix
         if slices:

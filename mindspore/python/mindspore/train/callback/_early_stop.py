@@ -16,6 +16,8 @@ class EarlyStopping(Callback):
     value worse than `baseline` does not count as better.
     """
 
+    _needs_size = False
+
     def __init__(
         self,
         monitor: str = "eval_loss",

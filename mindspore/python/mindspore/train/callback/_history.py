@@ -13,6 +13,8 @@ from mindspore.train.callback._callback import Callback, RunContext
 class History(Callback):
     """After a run, `epoch` holds the epoch numbers and `history` the values for each name."""
 
+    _needs_size = False
+
     def __init__(self) -> None:
         super().__init__()
         self.history: dict[str, list[Any]] = {}

@@ -52,6 +52,8 @@ class BackupAndRestore(Callback):
             with its parameters, at the first epoch.
     """
 
+    _needs_size = False
+
     def __init__(
         self, backup_dir: str, save_freq: str | int = "epoch", delete_checkpoint: bool = True
     ) -> None:
@@ -123,6 +125,8 @@ class OnRequestExit(Callback):
         config_file: the path of a JSON file.
         sig: the signal.
     """
+
+    _needs_size = False
 
     def __init__(
         self,

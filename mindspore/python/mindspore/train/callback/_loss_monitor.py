@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from mindspore.train.callback._callback import Callback, RunContext
-from mindspore.train.callback._values import check_int, first_value, is_broken
+from mindspore.train.callback._values import check_int, first_value, is_broken, step_in_epoch
 
 
 class LossMonitor(Callback):
     """Prints the loss every `per_print_times` steps (0: never), and ends a training whose loss is
     broken.
     """
+
+    _needs_size = False
 
     def __init__(self, per_print_times: int = 1) -> None:
         super().__init__()
@@ -29,7 +31,7 @@ class LossMonitor(Callback):
         if params.get("mode") == "eval":
             return
         loss = first_value(params.get("net_outputs"))
-        step = (params.cur_step_num - 1) % params.batch_num + 1
+        step = step_in_epoch(run_context)
         if is_broken(loss):
             raise ValueError(
                 f"epoch: {params.cur_epoch_num} step: {step}, the loss is {loss}; the training "

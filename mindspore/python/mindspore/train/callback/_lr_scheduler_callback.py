@@ -12,6 +12,8 @@ from mindspore.train.callback._values import set_learning_rate
 class LearningRateScheduler(Callback):
     """After each step the rate becomes learning_rate_function(rate, step)."""
 
+    _needs_size = False
+
     def __init__(self, learning_rate_function: Callable[[float, int], float]) -> None:
         super().__init__()
         if not callable(learning_rate_function):

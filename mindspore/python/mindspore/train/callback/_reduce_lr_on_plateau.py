@@ -14,6 +14,8 @@ class ReduceLROnPlateau(Callback):
     After that `cooldown` epochs pass before waiting begins again; the rate stays at least `min_lr`.
     """
 
+    _needs_size = False
+
     def __init__(
         self,
         monitor: str = "eval_loss",

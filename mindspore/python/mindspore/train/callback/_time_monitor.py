@@ -15,6 +15,8 @@ class TimeMonitor(Callback):
     `data_size` is the number of steps where the run does not tell it.
     """
 
+    _needs_size = False
+
     def __init__(self, data_size: int | None = None, data_time: bool = False) -> None:
         super().__init__()
         if data_size is not None:

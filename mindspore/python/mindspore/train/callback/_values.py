@@ -22,6 +22,14 @@ def first_value(outputs: Any) -> Any:
     return None
 
 
+def step_in_epoch(run_context: Any) -> int:
+    """The number of a step in its epoch, from 1 on."""
+    params, run = run_context.original_args(), run_context._run
+    if run is not None:  # it knows even where the batches were not counted
+        return int(run.step + params.cur_step_num - run.steps)
+    return int((params.cur_step_num - 1) % params.batch_num + 1)
+
+
 def is_broken(value: Any) -> bool:
     """Whether a loss is NaN or infinite."""
     return isinstance(value, float) and not math.isfinite(value)
