@@ -55,3 +55,5 @@ for mode in (ms.PYNATIVE_MODE, ms.GRAPH_MODE):
         np.testing.assert_allclose(
             still, whole(shaped(Tensor(part))).reshape(part.shape).asnumpy(), rtol=1e-4, atol=1e-5
         )
+
+print("all is well")
