@@ -22,6 +22,10 @@ def test_states_of_optimizers_are_divided(tmp_path):
     ranks.passes("divided_states.py", 2, str(tmp_path))
 
 
+def test_norms_over_processes():
+    ranks.passes("norms.py", 2)
+
+
 def test_parameters_of_each_process():
     ranks.passes("own_parameters.py", 2)
 

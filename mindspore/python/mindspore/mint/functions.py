@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 from mindspore import _core, ops
 from mindspore._core import DType, Tensor
 from mindspore.common._checked import check_functions
+from mindspore.common._dtypes import rounded, wide
 from mindspore.common._kinds import Count, Ints, Number, Real, Sizes
 from mindspore.mint import creation
 from mindspore.ops._bind import raw
@@ -206,7 +207,9 @@ def norm(
 
 def softmax(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tensor:
     """Exponentials along a dimension, divided by their sum."""
-    return ops.softmax(input, dim, dtype=dtype)
+    if input.ndim:
+        return ops.softmax(input, dim, dtype=dtype)
+    return _reshape(ops.softmax(_reshape(input, shape=(1,)), dim, dtype=dtype), shape=())
 
 
 # ---- order ----------------------------------------------------------------------------------------
@@ -354,8 +357,8 @@ def _channels(input: Tensor) -> list[int]:
 def batch_norm_stats(input: Tensor, eps: Real) -> tuple[Tensor, Tensor]:
     """Mean of each channel, and one by its deviation."""
     axes = [i for i in range(input.ndim) if i != 1]
-    variance, mean = ops.var_mean(input, axes, 0)
-    return mean, ops.rsqrt(variance + eps)
+    variance, mean = ops.var_mean(wide(input), axes, 0)
+    return rounded(mean, input), rounded(ops.rsqrt(variance + eps), input)
 
 
 def batch_norm_elemt(
@@ -393,6 +396,7 @@ def batch_norm_gather_stats_with_counts(
         if counts is None
         else _reshape(counts, shape=(-1, 1))
     )
+    given, mean, invstd, count = mean, wide(mean), wide(invstd), wide(count)
     total = count.sum()
     whole = (mean * count).sum(0) / total
     variance = ((1 / (invstd * invstd) - eps + (mean - whole) ** 2) * count).sum(0) / total
@@ -401,7 +405,7 @@ def batch_norm_gather_stats_with_counts(
     if running_var is not None:
         unbiased = variance * total / (total - 1)
         running_var.copy_(running_var * (1 - momentum) + unbiased * momentum)
-    return whole, ops.rsqrt(variance + eps)
+    return rounded(whole, given), rounded(ops.rsqrt(variance + eps), given)
 
 
 def around_or_mode(padding: Any) -> tuple[Any, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 from mindspore import ops
 from mindspore._core import Tensor
 from mindspore.common._checked import check_functions
+from mindspore.common._dtypes import COMPLEX, rounded, wide
 from mindspore.common._kinds import Ints, Real
 from mindspore.numpy.dtypes import Dtype, float32, promoted
 from mindspore.numpy.utils import (
@@ -172,7 +173,9 @@ def nanmean(
 ) -> Tensor:
     """The mean over axes of the elements that are not nan."""
     a = floating(a)
-    return cast(nansum(a, axis, None, keepdims) / _known(a, axis, keepdims), dtype)
+    exact = wide(a)
+    mean = nansum(exact, axis, None, keepdims) / _known(exact, axis, keepdims)
+    return cast(rounded(mean, a), dtype)
 
 
 def nanvar(
@@ -184,10 +187,16 @@ def nanvar(
 ) -> Tensor:
     """The variance over axes of the elements that are not nan, divided by their count less `ddof`."""
     a = floating(a)
-    distance = a - nanmean(a, axis, None, True)
-    divisor = _known(a, axis, keepdims) - ddof
+    return cast(rounded(_nanvar(a, axis, ddof, keepdims), a), dtype)
+
+
+def _nanvar(a: Tensor, axis: Any, ddof: int, keepdims: bool) -> Tensor:
+    """The variance, before it is rounded to half precision."""
+    exact = wide(a)
+    distance = exact - nanmean(exact, axis, None, True)
+    divisor = _known(exact, axis, keepdims) - ddof
     total = nansum(distance * distance, axis, None, keepdims)
-    return cast(total / ops.where(divisor > 0, divisor, math.nan), dtype)
+    return total / ops.where(divisor > 0, divisor, math.nan)
 
 
 def nanstd(
@@ -198,7 +207,8 @@ def nanstd(
     keepdims: bool = False,
 ) -> Tensor:
     """The standard deviation over axes of the elements that are not nan."""
-    return cast(ops.sqrt(nanvar(a, axis, None, ddof, keepdims)), dtype)
+    a = floating(a)
+    return cast(rounded(ops.sqrt(_nanvar(a, axis, ddof, keepdims)), a), dtype)
 
 
 # ---- of variables ---------------------------------------------------------------------------------------------------------
@@ -257,6 +267,7 @@ def cov(
         own = 1 if shares is None else ops.sum(weights * cast(shares, x.dtype)) / total
         divisor = total - freely * own
     scaled = distance if weights is None else distance * weights
+    distance = ops.conj(distance) if distance.dtype in COMPLEX else distance
     result = ops.matmul(scaled, ops.t(distance)) / divisor
     return cast(ops.squeeze(result) if result.size == 1 else result, dtype)
 

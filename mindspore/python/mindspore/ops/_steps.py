@@ -6,17 +6,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from mindspore import _core
 from mindspore._core import Tensor
-from mindspore.common._dtypes import HALVES
+from mindspore.common._dtypes import wide
 from mindspore.ops._bind import bound, raw
 
 _assign, _sum, _mean, _select = raw("Assign"), raw("ReduceSum"), raw("ReduceMean"), raw("Select")
-
-
-def wide(x: Tensor) -> Tensor:
-    """The tensor, of half precision in float32."""
-    return x.astype(_core.float32) if x.dtype in HALVES else x
 
 
 def keep(parameter: Any, value: Tensor) -> None:

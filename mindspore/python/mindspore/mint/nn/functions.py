@@ -8,9 +8,11 @@ from typing import Any, Literal
 from mindspore import _core, ops
 from mindspore._core import DType, Tensor
 from mindspore.common._checked import check_functions
+from mindspore.common._dtypes import rounded, wide
 from mindspore.common._kinds import Ints, Real, Reduction
 from mindspore.common.parameter import Parameter
 from mindspore.mint.functions import around_or_mode, conv2d, flatten
+from mindspore.mint.functions import softmax as mint_softmax
 from mindspore.ops.function.interpolate_func import MINT_SAMPLING, Scales, _interpolate
 
 _Mode = Literal["nearest", "linear", "bilinear", "bicubic", "trilinear"]
@@ -100,13 +102,16 @@ def _dimension(dim: int | None, input: Tensor) -> int:
 
 def softmax(input: Tensor, dim: int | None = None, dtype: DType | None = None) -> Tensor:
     """Exponentials along a dimension, divided by their sum."""
-    return ops.softmax(input, _dimension(dim, input), dtype=dtype)
+    return mint_softmax(input, _dimension(dim, input), dtype=dtype)
 
 
 def log_softmax(input: Tensor, dim: int | None = None, *, dtype: DType | None = None) -> Tensor:
     """The logarithm of `softmax`."""
     input = input if dtype is None else ops.cast(input, dtype)
-    return ops.log_softmax(input, _dimension(dim, input))
+    axis = _dimension(dim, input)
+    if input.ndim:
+        return ops.log_softmax(input, axis)
+    return ops.log_softmax(ops.reshape(input, (1,)), axis).reshape(())
 
 
 # ---- convolutions and pools -----------------------------------------------------------------------
@@ -284,19 +289,26 @@ def batch_norm(
     scale = ops.ones(channels, input.dtype) if weight is None else weight
     shift = ops.zeros(channels, input.dtype) if bias is None else bias
     kept = isinstance(running_mean, Parameter) and isinstance(running_var, Parameter)
+    count = input.size // max(input.shape[1], 1)
+    if training and count == 1:
+        raise ValueError(
+            "For 'batch_norm', 'input' must have more than one value for each channel in training, but got the shape "
+            f"{input.shape}."
+        )
     if kept or not training:
         moving: Any = running_mean, running_var
         return ops.batch_norm(input, moving[0], moving[1], scale, shift, training, momentum, eps)
     axes = [i for i in range(input.ndim) if i != 1]
-    variance, mean = ops.var_mean(input, axes, 0)
+    exact = wide(input)
+    variance, mean = ops.var_mean(exact, axes, 0)
     if running_mean is not None:
         running_mean.copy_(running_mean * (1 - momentum) + mean * momentum)
     if running_var is not None:
-        count = input.size // input.shape[1]
         running_var.copy_(
             running_var * (1 - momentum) + variance * (momentum * count / (count - 1))
         )
-    return ops.batch_norm(input, mean, variance, scale, shift, False, momentum, eps)
+    y = ops.batch_norm(exact, mean, variance, wide(scale), wide(shift), False, momentum, eps)
+    return rounded(y, input)
 
 
 def layer_norm(
@@ -312,8 +324,9 @@ def layer_norm(
 
 def normalize(input: Tensor, p: Real = 2.0, dim: Ints = 1, eps: Real = 1e-12) -> Tensor:
     """Rows by their p-norm."""
-    length = ops.norm(input, p, dim, True)
-    return ops.div(input, ops.maximum(length, eps))
+    exact = wide(input)
+    length = ops.norm(exact, p, dim, True)
+    return rounded(ops.div(exact, ops.maximum(length, eps)), input)
 
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:

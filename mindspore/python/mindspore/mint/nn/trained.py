@@ -8,11 +8,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from mindspore.common import _groups
 from mindspore.common import dtype as mstype
 from mindspore.common.initializer import HeUniform, Uniform, initializer
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.mint.nn import functional
+from mindspore.nn._uneven import NormalizedTogether
 from mindspore.nn.cell import Cell
 
 _PADDINGS = ("zeros", "reflect", "replicate", "circular")
@@ -218,14 +220,17 @@ class _BatchNorm(Cell):
 
     def construct(self, input: Tensor) -> Tensor:
         """The normalised channels."""
+        self._check_rank(input)
+        training = self.training or self.running_mean is None
+        how = (self.running_mean, self.running_var, self.weight, self.bias, training)
+        return functional.batch_norm(input, *how, self.momentum, self.eps)
+
+    def _check_rank(self, input: Tensor) -> None:
         if input.ndim not in self._ranks:
             ranks = " or ".join(map(str, self._ranks))
             raise ValueError(
                 f"For '{self.cls_name}', the input must have {ranks} dimensions, but got {input.ndim}."
             )
-        training = self.training or self.running_mean is None
-        how = (self.running_mean, self.running_var, self.weight, self.bias, training)
-        return functional.batch_norm(input, *how, self.momentum, self.eps)
 
 
 class BatchNorm1d(_BatchNorm):
@@ -246,7 +251,7 @@ class BatchNorm3d(_BatchNorm):
     _ranks = (5,)
 
 
-class SyncBatchNorm(_BatchNorm):
+class SyncBatchNorm(_BatchNorm, NormalizedTogether):
     """Batch normalisation over all processes of a group; of one process, its own batch."""
 
     _ranks = (2, 3, 4, 5)
@@ -263,6 +268,20 @@ class SyncBatchNorm(_BatchNorm):
     ) -> None:
         super().__init__(num_features, eps, momentum, affine, track_running_stats, dtype)
         self.process_group = process_group
+        self.at = _groups.member(process_group, self.cls_name)
+        self._begin_even(self.at.group)
+
+    def construct(self, input: Tensor) -> Tensor:
+        """The normalised channels."""
+        own = not self.training and self.running_mean is not None
+        if own or self.at.size == 1:
+            return super().construct(input)
+        self._check_rank(input)
+        y, mean, variance = self._whitened(input, self.weight, self.bias, self.eps)
+        if self.running_mean is not None:
+            self._follow(self.running_mean, mean, 1 - self.momentum)
+            self._follow(self.running_var, variance, 1 - self.momentum)
+        return y
 
 
 class GroupNorm(Cell):

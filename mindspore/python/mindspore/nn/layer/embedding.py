@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeAlias
 
 from mindspore import ops
 from mindspore.common import dtype as mstype
+from mindspore.common._dtypes import rounded, wide
 from mindspore.common._kinds import Count, PositiveFloat, PositiveInt
 from mindspore.common.initializer import initializer
 from mindspore.common.parameter import Parameter
@@ -132,8 +133,9 @@ class _Table(Cell):
         rows = ops.select(inside.expand_dims(-1), rows, ops.zeros_like(rows))
         if self.max_norm is None:
             return rows
-        norm = self.sqrt(self.reduce_sum(rows * rows, -1))
-        return rows * self.max_norm / self.maximum(norm, self.max_norm)
+        exact = wide(rows)
+        norm = self.sqrt(self.reduce_sum(exact * exact, -1))
+        return rounded(exact * self.max_norm / self.maximum(norm, self.max_norm), rows)
 
 
 class EmbeddingLookup(_Table):

@@ -6,6 +6,7 @@ import math
 
 from mindspore import ops
 from mindspore.common import dtype as mstype
+from mindspore.common._dtypes import rounded, wide
 from mindspore.common._kinds import Ints, Positive
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
@@ -45,9 +46,10 @@ class Moments(Cell):
     def construct(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and variance."""
         axis = tuple(range(x.ndim)) if self.axis is None else self.axis
-        mean = x.mean(axis=axis, keep_dims=True)
-        variance = ops.square(x - mean).mean(axis=axis, keep_dims=self.keep_dims)
-        return (mean if self.keep_dims else x.mean(axis=axis)), variance
+        exact = wide(x)
+        distance = exact - exact.mean(axis=axis, keep_dims=True)
+        variance = rounded(ops.square(distance).mean(axis=axis, keep_dims=self.keep_dims), x)
+        return x.mean(axis=axis, keep_dims=self.keep_dims), variance
 
 
 class Tril(Cell):

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from mindspore import ops
 from mindspore.common import _groups
 from mindspore.common import dtype as mstype
 from mindspore.common._kinds import Count, NotNegative, PositiveInt, Where, within
 from mindspore.common.initializer import initializer
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
-from mindspore.nn._uneven import Uneven
+from mindspore.nn._uneven import NormalizedTogether
 from mindspore.nn.cell import Cell
 from mindspore.nn.layer.sample_norm import (
     GroupNorm,
@@ -20,7 +19,6 @@ from mindspore.nn.layer.sample_norm import (
     InstanceNorm2d,
     InstanceNorm3d,
 )
-from mindspore.ops import _exchange
 from mindspore.ops import operations as P
 
 
@@ -209,7 +207,7 @@ class BatchNorm3d(Cell):
         return self.bn2d(x.reshape(shape[:2] + (shape[2] * shape[3], shape[4]))).reshape(shape)
 
 
-class SyncBatchNorm(_BatchNorm, Uneven):
+class SyncBatchNorm(_BatchNorm, NormalizedTogether):
     """Batch normalisation of [N, C] or [N, C, H, W] with statistics over the samples of a group of processes. Their batches are of one
     size, but where Model trains, which says how many samples each has.
 
@@ -267,33 +265,10 @@ class SyncBatchNorm(_BatchNorm, Uneven):
         batch = self.training if self.use_batch_statistics is None else self.use_batch_statistics
         if not batch or self.at.size == 1:
             return super()._normalize(x)
-        axes = (0, *range(2, x.ndim))
-        wide = x.astype(mstype.float32)
-        mean = self._over_all(wide.mean(axes))
-        shape = (1, -1) + (1,) * (x.ndim - 2)
-        centred = wide - mean.reshape(shape)
-        variance = self._over_all((centred * centred).mean(axes))
-        samples = self.samples if self.uneven else x.shape[0] * self.at.size
-        self._remember(mean, variance, x.size // (x.shape[0] * x.shape[1]) * samples)
-        scale = self.gamma * ops.rsqrt(variance + self.eps)
-        return (centred * scale.reshape(shape) + self.beta.reshape(shape)).astype(x.dtype)
-
-    def _over_all(self, own: Tensor) -> Tensor:
-        """The mean over the samples of all processes from those over each one's."""
-        even = _exchange.all_reduce(own, "avg", self.at)
-        if not self.uneven:
-            return even
-        # A process's loss weighs as its samples do, also where it comes back to the statistics of the others: gradients go by the
-        # second summand alone, and are weighed once more where they are reduced.
-        exact = _exchange.all_reduce(own * self.weight, "avg", self.at)
-        path = even * self.weight
-        return ops.stop_gradient(exact - path) + path
-
-    def _remember(self, mean: Tensor, variance: Tensor, count: int) -> None:
-        """Moves the statistics for inference, of which the variance is that of a sample."""
-        unbiased = variance * (count / max(count - 1, 1))
-        for kept, now in ((self.moving_mean, mean), (self.moving_variance, unbiased)):
-            ops.assign(kept, kept * self.momentum + ops.stop_gradient(now) * (1 - self.momentum))
+        y, mean, variance = self._whitened(x, self.gamma, self.beta, self.eps)
+        self._follow(self.moving_mean, mean, self.momentum)
+        self._follow(self.moving_variance, variance, self.momentum)
+        return y
 
 
 def _is_group(ranks: object) -> bool:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from mindspore import ops
 from mindspore.common import dtype as mstype
+from mindspore.common._dtypes import rounded, wide
 from mindspore.common._kinds import Count, Finite, Float, PositiveInt, within
 from mindspore.common.initializer import initializer
 from mindspore.common.parameter import Parameter
@@ -16,9 +17,10 @@ from mindspore.nn.cell import Cell
 
 def _normalize_rows(rows: Tensor, eps: float) -> Tensor:
     """[N, G, M] with mean 0 and variance 1 along the last dimension."""
-    centred = rows - rows.mean(axis=2, keep_dims=True)
+    exact = wide(rows)
+    centred = exact - exact.mean(axis=2, keep_dims=True)
     variance = (centred * centred).mean(axis=2, keep_dims=True)
-    return centred / (variance + eps).sqrt()
+    return rounded(centred / (variance + eps).sqrt(), rows)
 
 
 class GroupNorm(Cell):

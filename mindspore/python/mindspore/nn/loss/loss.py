@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from mindspore import ops
 from mindspore.common import dtype as mstype
+from mindspore.common._dtypes import floating, rounded, unwrapped
 from mindspore.common._kinds import Finite, NotNegative, PositiveFloat, Reduction, within
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
@@ -73,7 +74,7 @@ class L1Loss(LossBase):
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss."""
-        return self.get_loss(ops.abs(logits - labels))
+        return self.get_loss(ops.abs(unwrapped(logits) - unwrapped(labels)))
 
 
 class MSELoss(LossBase):
@@ -85,7 +86,7 @@ class MSELoss(LossBase):
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss."""
-        return self.get_loss(ops.square(logits - labels))
+        return self.get_loss(ops.square(unwrapped(logits) - unwrapped(labels)))
 
 
 class RMSELoss(LossBase):
@@ -96,7 +97,8 @@ class RMSELoss(LossBase):
 
     def construct(self, logits: Tensor, label: Tensor) -> Tensor:
         """The loss."""
-        return ops.sqrt(self.get_loss(ops.square(logits - label)))
+        difference = floating(logits) - floating(label)
+        return rounded(ops.sqrt(self.get_loss(ops.square(difference))), logits, label)
 
 
 class MAELoss(LossBase):
@@ -108,7 +110,7 @@ class MAELoss(LossBase):
 
     def construct(self, logits: Tensor, label: Tensor) -> Tensor:
         """The loss."""
-        return self.get_loss(ops.abs(logits - label))
+        return self.get_loss(ops.abs(unwrapped(logits) - unwrapped(label)))
 
 
 class SmoothL1Loss(LossBase):
@@ -260,9 +262,9 @@ class DiceLoss(LossBase):
             raise ValueError(
                 f"For 'DiceLoss', logits and label must have one shape, but got {logits.shape} and {label.shape}."
             )
-        overlap = (logits * label).sum()
-        total = ops.square(logits).sum() + ops.square(label).sum()
-        return 1.0 - 2.0 * overlap / (total + self.smooth)
+        x, y = floating(logits), floating(label)
+        total = ops.square(x).sum() + ops.square(y).sum()
+        return rounded(1.0 - 2.0 * (x * y).sum() / (total + self.smooth), logits, label)
 
 
 class MarginRankingLoss(LossBase):

@@ -69,7 +69,7 @@ class DistributedGradReducer(Uneven):
     def _together(self, grads: Sequence[Tensor], rows: tuple) -> Any:
         if self.at.size > 1:
             if self.uneven:
-                grads = tuple([grad * self.weight.astype(grad.dtype) for grad in grads])
+                grads = tuple([grad * self.part_weight.astype(grad.dtype) for grad in grads])
             parts = rows_of_sums(grads, rows) if rows else (None,) * len(grads)
             grads = tuple(
                 [
@@ -83,7 +83,7 @@ class DistributedGradReducer(Uneven):
 
     def _alone(self, grad: Tensor) -> Tensor:
         """The gradient of a parameter of this process alone: nothing where it has no samples in the step."""
-        return grad * (self.weight > 0).astype(grad.dtype) if self.uneven else grad
+        return grad * (self.part_weight > 0).astype(grad.dtype) if self.uneven else grad
 
 
 def is_own(parameter: Any) -> bool:

@@ -279,6 +279,7 @@ def pinv(
 
 _EPSILON = {_core.float32: 2.0**-23, _core.complex64: 2.0**-23}
 _EPSILON |= {_core.float64: 2.0**-52, _core.complex128: 2.0**-52, _core.float16: 2.0**-10}
+_EPSILON[_core.bfloat16] = 2.0**-7
 
 
 def _hermitian(x: Tensor, lower: bool) -> Tensor:
@@ -327,6 +328,8 @@ def eigvals(A: Tensor) -> Tensor:
 def cond(A: Tensor, p: Real | Literal["fro", "nuc"] | None = None) -> Tensor:
     """How much a matrix magnifies errors: its norm times that of its inverse; inf for a singular one."""
     _require_matrices("cond", "A", A, square=p not in (None, 2, -2))
+    if 0 in A.shape[-2:]:
+        raise ValueError(f"For 'cond', 'A' must have rows and columns, but got shape {A.shape}.")
     if p in (None, 2, -2):
         values = _singular_values(A)
         largest, smallest = values[..., 0], values[..., -1]

@@ -6,6 +6,7 @@ from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.common._dtypes import rounded
 from mindspore.common._kinds import Real
 from mindspore.common.parameter import Parameter
 from mindspore.ops._bind import bound, raw
@@ -14,7 +15,7 @@ from mindspore.ops.function.array_func import _axis
 from mindspore.ops.function.join_func import chunk
 from mindspore.ops.function.linalg_func import dense
 from mindspore.ops.function.nn_func import layer_norm
-from mindspore.ops.function.norm_func import _vector_norm
+from mindspore.ops.function.norm_func import length_of
 
 _cast, _reshape, _mean = raw("Cast"), raw("Reshape"), raw("ReduceMean")
 
@@ -149,13 +150,13 @@ def _shares(input: Tensor, weight: Tensor, by_frequency: bool, padding: int | No
 
 def _shortened(input: Tensor, weight: Tensor, most: float, order: float) -> Tensor:
     fixed = raw("StopGradient")(weight)
-    norms = _vector_norm(fixed, order, (-1,), True)
+    norms = length_of(fixed, order, (-1,), True)
     factors = bound.minimum(most / (norms + 1e-07), 1.0)
     flat = _reshape(input, shape=(-1,))
     ones = raw("Ones")(shape=flat.shape, dtype=weight.dtype)
     counts = raw("UnsortedSegmentSum")(ones, flat, num_segments=weight.shape[0])
     used = _reshape(bound.greater(counts, 0), shape=(-1, 1))
-    scaled = raw("Select")(used, fixed * factors, fixed)
+    scaled = raw("Select")(used, rounded(fixed * factors, fixed), fixed)
     if isinstance(weight, Parameter):
         raw("Assign")(weight, scaled)
         return weight

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from mindspore import _core
 from mindspore._core import Tensor
-from mindspore.common._dtypes import FLOATS
+from mindspore.common._dtypes import COMPLEX, FLOATS, floating, rounded, unwrapped
 from mindspore.common._kinds import Reduction, Where
 from mindspore.ops._bind import bound, classes, raw
 
@@ -156,13 +156,14 @@ def _smooth_loss(
 # ---- element by element -----------------------------------------------------------------------
 def mse_loss(input: Tensor, target: Tensor, reduction: Reduction = "mean") -> Tensor:
     """Squared differences."""
-    difference = bound.sub(input, target)
-    return _reduced(bound.mul(difference, difference), reduction)
+    difference = bound.sub(floating(input), floating(target))
+    difference = bound.abs(difference) if difference.dtype in COMPLEX else difference
+    return rounded(_reduced(bound.mul(difference, difference), reduction), input, target)
 
 
 def l1_loss(input: Tensor, target: Tensor, reduction: Reduction = "mean") -> Tensor:
     """Absolute differences."""
-    return _reduced(bound.abs(bound.sub(input, target)), reduction)
+    return _reduced(bound.abs(bound.sub(unwrapped(input), unwrapped(target))), reduction)
 
 
 def smooth_l1_loss(
@@ -273,11 +274,12 @@ def cosine_embedding_loss(
     def dot(x: Tensor, y: Tensor) -> Tensor:
         return _sum(bound.mul(x, y), axis=-1, keep_dims=False)
 
-    norms = bound.mul(bound.add(dot(input1, input1), 1e-12), bound.add(dot(input2, input2), 1e-12))
-    cosine = bound.true_divide(dot(input1, input2), bound.sqrt(norms))
+    one, other = floating(input1), floating(input2)
+    norms = [bound.sqrt(bound.add(dot(x, x), 1e-12)) for x in (one, other)]
+    cosine = bound.true_divide(bound.true_divide(dot(one, other), norms[0]), norms[1])
     apart = bound.maximum(bound.sub(cosine, margin), 0.0)
     loss = _select(bound.equal(target, 1), bound.sub(1.0, cosine), apart)
-    return _reduced(loss, reduction)
+    return rounded(_reduced(loss, reduction), input1, input2)
 
 
 # ---- Primitive classes ------------------------------------------------------------------------

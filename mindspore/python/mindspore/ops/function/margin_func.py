@@ -10,6 +10,7 @@ import numpy as np
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.common._dtypes import floating, rounded
 from mindspore.common._kinds import NotNegative, Real, Reduction
 from mindspore.common._size import broadcast_shapes
 from mindspore.ops._bind import bound, raw
@@ -17,7 +18,7 @@ from mindspore.ops._effects import _do
 from mindspore.ops.function.array_func import _axis
 from mindspore.ops.function.loss_func import _reduced
 from mindspore.ops.function.math_func import where
-from mindspore.ops.function.norm_func import _vector_norm
+from mindspore.ops.function.norm_func import length_of
 
 _cast, _reshape, _gather_d = raw("Cast"), raw("Reshape"), raw("GatherD")
 _sum, _mean = raw("ReduceSum"), raw("ReduceMean")
@@ -37,10 +38,12 @@ def gaussian_nll_loss(
     if var.ndim and tuple(var.shape) == tuple(x.shape[:-1]):
         var = raw("ExpandDims")(var, axis=-1)
     # The bound is no reason for the gradient to vanish.
+    given, (x, target, var) = (x, target, var), [floating(t) for t in (x, target, var)]
     lifted = var + raw("StopGradient")(bound.maximum(eps - var, 0.0))
     distance = bound.square(x - target)
     loss = (bound.log(lifted) + distance / lifted) * 0.5
-    return _reduced(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction)
+    loss = loss + 0.5 * math.log(2 * math.pi) if full else loss
+    return rounded(_reduced(loss, reduction), *given)
 
 
 def multi_margin_loss(
@@ -152,13 +155,14 @@ def triplet_margin_loss(
     order = float(p)
 
     def distance(x: Tensor, y: Tensor) -> Tensor:
-        gap = x - y + float(eps)
-        return _vector_norm(gap, order, (-1,), False)
+        gap = floating(x) - floating(y) + float(eps)
+        return length_of(gap, order, (-1,), False)
 
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
         far = bound.minimum(far, distance(positive, negative))
-    return _reduced(bound.maximum(near - far + margin, 0.0), reduction)
+    loss = _reduced(bound.maximum(near - far + margin, 0.0), reduction)
+    return rounded(loss, anchor, positive, negative)
 
 
 def _triplet_margin(
@@ -179,14 +183,12 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: NotNegative = 1
     """The cosine of the angle between vectors along an axis."""
     shape = broadcast_shapes("cosine_similarity", tuple(x1.shape), tuple(x2.shape))
     axis = _axis("cosine_similarity", dim, len(shape))
-    x1, x2 = (raw("BroadcastTo")(x, shape=shape) for x in (x1, x2))
+    one, other = (raw("BroadcastTo")(floating(x), shape=shape) for x in (x1, x2))
 
-    def size(x: Tensor) -> Tensor:
-        norm = _vector_norm(x, 2, (axis,), True)
-        return bound.maximum(norm, float(eps))
+    def unit(x: Tensor) -> Tensor:
+        return x / bound.maximum(length_of(x, 2, (axis,), True), float(eps))
 
-    products = x1 / size(x1) * (x2 / size(x2))
-    return _sum(products, axis=axis, keep_dims=False)
+    return rounded(_sum(unit(one) * unit(other), axis=axis, keep_dims=False), x1, x2)
 
 
 def _refuse_not_finite(norm: Tensor) -> None:
@@ -203,16 +205,16 @@ def clip_by_norm(
 ) -> Any:
     """A tensor, or several of which all elements count as one vector, made shorter where the norm is above a limit."""
     alone = isinstance(x, Tensor)
-    parts = [x] if alone else list(x)
+    parts: list[Any] = [x] if alone else list(x)
     if not parts:
         return x
     order = float(norm_type)
-    norms = [_vector_norm(_reshape(part, shape=(-1,)), order, (), False) for part in parts]
-    total = norms[0] if alone else _vector_norm(raw("Stack")(norms), order, (), False)
+    norms = [length_of(_reshape(part, shape=(-1,)), order, (), False) for part in parts]
+    total = norms[0] if alone else length_of(raw("Stack")(norms), order, (), False)
     if error_if_nonfinite:
         _do(_refuse_not_finite, total)
     factor = bound.minimum(float(max_norm) / (total + 1e-06), 1.0)
-    made = [part * factor for part in parts]
+    made = [rounded(floating(part) * factor, part) for part in parts]
     return made[0] if alone else made if isinstance(x, list) else tuple(made)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.common._dtypes import COMPLEX, INTEGERS, floating
 from mindspore.common._kinds import Number, Real, within
 from mindspore.common.dtype import dtype_to_nptype
 from mindspore.ops._bind import bound, raw
@@ -176,10 +177,28 @@ def round(input: Tensor, *, decimals: Annotated[int, within(-300, 300, "both")] 
     """The nearest number with so many decimals; halves go to the even one."""
     if decimals == 0:
         return _round(input)
-    scale = 10.0 ** abs(decimals)
+    if input.dtype in INTEGERS:
+        return input if decimals > 0 else _round_integers(input, -decimals)
+    scale, x = 10.0 ** abs(decimals), floating(input)
     if decimals > 0:
-        return bound.cast(_div(_round(bound.mul(input, scale)), scale), input.dtype)
-    return bound.cast(bound.mul(_round(_div(input, scale)), scale), input.dtype)
+        return bound.cast(_div(_round(bound.mul(x, scale)), scale), input.dtype)
+    return bound.cast(bound.mul(_round(_div(x, scale)), scale), input.dtype)
+
+
+def _round_integers(input: Tensor, digits: int) -> Tensor:
+    """Multiples of a power of ten by integer arithmetic: Float32 has not all of the numbers."""
+    unit = 10**digits
+    if unit > 2**63 - 1:  # no integer but zero is a multiple of it
+        return raw("ZerosLike")(input)
+    x = input if input.dtype == _core.uint64 else bound.cast(input, _core.int64)
+    multiple = bound.floor_divide(x, unit)
+    rest = x - multiple * unit
+    odd = bound.bitwise_and(multiple, 1)
+    up = bound.logical_or(
+        bound.greater(rest, unit // 2),
+        bound.logical_and(bound.equal(rest, unit // 2), bound.equal(odd, 1)),
+    )
+    return bound.cast((multiple + bound.cast(up, x.dtype)) * unit, input.dtype)
 
 
 def exp2(input: Tensor) -> Tensor:
@@ -331,7 +350,10 @@ def nan_to_num(
     posinf: Real | None = None,
     neginf: Real | None = None,
 ) -> Tensor:
-    """nan as `nan` (0), infinities as `posinf` and `neginf` (the extremes of the dtype)."""
+    """nan as `nan` (0), infinities as `posinf` and `neginf` (the extremes of the dtype); of complex numbers, in both parts."""
+    if input.dtype in COMPLEX:
+        parts = (bound.real(input), bound.imag(input))
+        return raw("Complex")(*[nan_to_num(part, nan, posinf, neginf) for part in parts])
     largest = _LARGEST.get(str(input.dtype))
     if largest is None:
         return raw("Identity")(input)

@@ -67,9 +67,8 @@ def _nuclear_norm(x: Tensor, dim: Any, keepdim: bool) -> Tensor:
 
 
 def _euclidean_norm(x: Tensor, axes: Any, keep_dims: bool) -> Tensor:
-    floats = norm_func._floats(x, None)
     chosen = reduce_func._axes(matrix_func._ints("EuclideanNorm", axes))
-    size = norm_func._vector_norm(floats, 2, chosen, keep_dims)
+    size = norm_func._vector_norm(x, 2, chosen, keep_dims)
     return size if size.dtype == x.dtype else raw("Cast")(size, dtype=x.dtype)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from mindspore import _core
 from mindspore._core import Tensor
-from mindspore.common._dtypes import COMPLEX
+from mindspore.common._dtypes import COMPLEX, floating, rounded
 from mindspore.common._kinds import PositiveInt, Real, Sizes
 from mindspore.common._size import require_memory, require_rank
 from mindspore.ops._bind import raw
@@ -333,11 +333,7 @@ def cov(
         raise ValueError(
             f"For 'cov', 'input' must have at most 2 dimensions, but got shape {input.shape}."
         )
-    x = (
-        input
-        if input.dtype in (_core.float16, _core.bfloat16, _core.float64, *COMPLEX)
-        else _cast(input, dtype=_core.float32)
-    )
+    x = floating(input)
     x = _reshape(x, shape=(1, -1)) if x.ndim < 2 else x
     weights = _weights(x, fweights, aweights)
     if weights is None:
@@ -358,7 +354,7 @@ def cov(
     )
     if not isinstance(factor, Tensor):
         factor = Tensor(max(factor, 0), x.dtype)
-    result = products / factor
+    result = rounded(products / factor, input)
     return _reshape(result, shape=()) if input.ndim < 2 else result
 
 

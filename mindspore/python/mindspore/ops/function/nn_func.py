@@ -6,6 +6,7 @@ import math
 from typing import Any, Literal
 
 from mindspore._core import DType, Tensor
+from mindspore.common._dtypes import rounded, wide
 from mindspore.common._kinds import Ints
 from mindspore.ops._bind import bound, classes, raw
 
@@ -126,9 +127,9 @@ def lrn(
         raise ValueError(f"For 'lrn', 'x' must have 4 dimensions, but got shape {x.shape}.")
     n, c, h, w = x.shape
     # Channels as the height of an image: sums over neighbours are a pooling, clipped at the ends.
-    radius = min(depth_radius, c - 1)
+    radius, exact = min(depth_radius, c - 1), wide(x)
     squares = _avg_pool(
-        _reshape(bound.mul(x, x), shape=(n, 1, c, h * w)),
+        _reshape(bound.mul(exact, exact), shape=(n, 1, c, h * w)),
         kernel_size=(2 * radius + 1, 1),
         strides=1,
         pad_mode="pad",
@@ -136,7 +137,7 @@ def lrn(
         divisor_override=1,
     )
     base = bound.add(bound.mul(_reshape(squares, shape=(n, c, h, w)), alpha), bias)
-    return bound.mul(x, bound.pow(base, -beta))
+    return rounded(bound.mul(exact, bound.pow(base, -beta)), x)
 
 
 # ---- softmax -------------------------------------------------------------------------------------

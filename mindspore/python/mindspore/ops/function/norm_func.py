@@ -7,9 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from mindspore import _core
 from mindspore._core import DType, Tensor
-from mindspore.common._dtypes import COMPLEX, FLOATS
+from mindspore.common._dtypes import COMPLEX, FLOATS, floating, rounded
 from mindspore.common._kinds import Ints, Real
 from mindspore.ops._bind import raw
 from mindspore.ops.function.array_func import _number, moveaxis
@@ -21,7 +20,16 @@ _cast, _reshape = raw("Cast"), raw("Reshape")
 
 
 def _vector_norm(a: Tensor, order: Any, axes: tuple, keepdim: bool) -> Tensor:
+    """The norm in the dtype of its input, of integers in float32."""
+    length = rounded(length_of(a, order, axes, keepdim), a)
+    return _cast(length, dtype=a.dtype) if a.dtype in COMPLEX else length
+
+
+def length_of(a: Tensor, order: Any, axes: tuple, keepdim: bool) -> Tensor:
+    """The norm, before it is rounded to half precision."""
+    a = floating(a)
     if order == 2:
+        a = _abs(a) if a.dtype in COMPLEX else a
         return _sqrt(_sum(a * a, axis=axes, keep_dims=keepdim))
     size = _abs(a)
     if order == math.inf:
@@ -29,9 +37,8 @@ def _vector_norm(a: Tensor, order: Any, axes: tuple, keepdim: bool) -> Tensor:
     if order == -math.inf:
         return _min(size, axis=axes, keep_dims=keepdim)
     if order == 0:
-        return _sum(
-            _cast(_not_equal(a, Tensor(0, a.dtype)), dtype=a.dtype), axis=axes, keep_dims=keepdim
-        )
+        hits = _not_equal(a, Tensor(0, a.dtype))
+        return _sum(_cast(hits, dtype=size.dtype), axis=axes, keep_dims=keepdim)
     if order == 1:
         return _sum(size, axis=axes, keep_dims=keepdim)
     return _sum(size**order, axis=axes, keep_dims=keepdim) ** (1.0 / order)
@@ -44,14 +51,13 @@ def _singular_values(x: Tensor) -> Tensor:
 _MATRIX_ORDERS = ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf)
 
 
-def _matrix_norm(name: str, a: Tensor, order: Any, axes: tuple, keepdim: bool) -> Tensor:
+def _matrix_norm(name: str, given: Tensor, order: Any, axes: tuple, keepdim: bool) -> Tensor:
+    a = floating(given)
     rows, columns = (_one_axis(name, x, a.ndim) for x in axes)
     if rows == columns:
         raise ValueError(f"For '{name}', the axes must differ, but got {axes}.")
     if order == "fro":
-        return _sqrt(
-            _sum(a * a if a.dtype not in COMPLEX else _abs(a) ** 2, axis=axes, keep_dims=keepdim)
-        )
+        return rounded(length_of(a, 2, axes, keepdim), given)
     if order not in _MATRIX_ORDERS:
         raise ValueError(
             f"For '{name}', the order of a matrix norm must be 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, "
@@ -67,14 +73,12 @@ def _matrix_norm(name: str, a: Tensor, order: Any, axes: tuple, keepdim: bool) -
         result = (_max if order > 0 else _min)(sums, axis=outer, keep_dims=True)
     kept = [1 if i in (rows, columns) else n for i, n in enumerate(a.shape)]
     rest = [n for i, n in enumerate(a.shape) if i not in (rows, columns)]
-    return _reshape(result, shape=kept if keepdim else rest)
+    return rounded(_reshape(result, shape=kept if keepdim else rest), given)
 
 
 def _floats(x: Tensor, dtype: DType | None) -> Tensor:
-    """In the dtype that is asked for; integers in the default float."""
-    if dtype is not None:
-        return _cast(x, dtype=dtype)
-    return _cast(x, dtype=_core.float32) if x.dtype not in (*FLOATS, *COMPLEX) else x
+    """In the dtype that is asked for."""
+    return x if dtype is None else _cast(x, dtype=dtype)
 
 
 def norm(
@@ -86,8 +90,7 @@ def norm(
     dtype: DType | None = None,
 ) -> Tensor:
     """Norm of vectors (one axis, or all of them flattened) or matrices (two axes)."""
-    if dtype is not None:
-        A = _cast(A, dtype=dtype)
+    A = _floats(A, dtype)
     if isinstance(ord, Tensor):
         ord = _number("norm", ord)
     axes = _axes(dim)
@@ -151,8 +154,10 @@ def _rooted(sums: Tensor, p: float) -> Tensor:
 
 def _distance(difference: Tensor, p: float, axes: tuple) -> Tensor:
     """The p-norm of differences along axes; its gradient is zero where there is none."""
+    if difference.dtype in COMPLEX:
+        difference = _abs(difference)
     if p in (0, 1, math.inf, -math.inf):
-        return _vector_norm(difference, p, axes, False)
+        return length_of(difference, p, axes, False)
     if p == 2:
         return _rooted(_sum(difference * difference, axis=axes, keep_dims=False), p)
     size = _abs(difference)
@@ -163,7 +168,7 @@ def _distance(difference: Tensor, p: float, axes: tuple) -> Tensor:
     if p > 0:
         powers = raw("Select")(at_zero, raw("ZerosLike")(size), powers)
         return _rooted(_sum(powers, axis=axes, keep_dims=False), p)
-    return _vector_norm(difference, p, axes, False)
+    return length_of(difference, p, axes, False)
 
 
 def _require_order(name: str, p: float) -> None:
@@ -179,6 +184,10 @@ def cdist(x1: Tensor, x2: Tensor, p: Real = 2.0) -> Tensor:
             "For 'cdist', the inputs must have at least 2 dimensions and the last of the same size, but got "
             f"shapes {x1.shape} and {x2.shape}."
         )
+    return rounded(_distances(floating(x1), floating(x2), p), x1, x2)
+
+
+def _distances(x1: Tensor, x2: Tensor, p: Real) -> Tensor:
     if x1.shape[:-2] == x2.shape[:-2] and x1.dtype == x2.dtype and x1.dtype in FLOATS:
         if p == 2:
             return _rooted(raw("SquaredDistances")(x1, x2), p)
@@ -197,14 +206,15 @@ def pdist(input: Tensor, p: Real = 2.0) -> Tensor:
             f"For 'pdist', 'input' must have 2 dimensions, but got shape {input.shape}."
         )
     first, second = np.triu_indices(input.shape[0], 1)
-    rows = [raw("Gather")(input, Tensor(i.astype(np.int32)), axis=0) for i in (first, second)]
-    return _distance(rows[0] - rows[1], p, (-1,))
+    all_rows = floating(input)
+    rows = [raw("Gather")(all_rows, Tensor(i.astype(np.int32)), axis=0) for i in (first, second)]
+    return rounded(_distance(rows[0] - rows[1], p, (-1,)), input)
 
 
 def dist(input: Tensor, other: Tensor, p: Real = 2) -> Tensor:
     """The p-norm of the difference of two tensors, all elements of it as one vector."""
-    difference = _floats(input - other, None)
-    return _distance(difference, p, tuple(range(difference.ndim)))
+    difference = floating(input) - floating(other)
+    return rounded(_distance(difference, p, tuple(range(difference.ndim))), input, other)
 
 
 def renorm(input: Tensor, p: Real, axis: int, maxnorm: Real) -> Tensor:
@@ -215,11 +225,12 @@ def renorm(input: Tensor, p: Real, axis: int, maxnorm: Real) -> Tensor:
         raise ValueError(f"For 'renorm', 'maxnorm' must not be negative, but got {maxnorm}.")
     kept = _one_axis("renorm", axis, input.ndim)
     others = tuple(i for i in range(input.ndim) if i != kept)
-    flat = _distance(input, p, others) if others else _abs(input)
+    wide = floating(input)
+    flat = _distance(wide, p, others) if others else _abs(wide)
     shape = [n if i == kept else 1 for i, n in enumerate(input.shape)]
     size = _reshape(flat, shape=shape)
     shrunk = maxnorm / (size + 1e-7)
-    return input * raw("Select")(size > maxnorm, shrunk, raw("OnesLike")(size))
+    return rounded(wide * raw("Select")(size > maxnorm, shrunk, raw("OnesLike")(size)), input)
 
 
 METHODS = ("norm", "renorm")

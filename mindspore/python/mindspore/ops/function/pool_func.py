@@ -8,6 +8,7 @@ from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.common._dtypes import rounded, wide
 from mindspore.common._kinds import Ints, Real
 from mindspore.common._size import require_memory
 from mindspore.ops._bind import bound, raw
@@ -161,10 +162,12 @@ def _lp_pool(
     batch = images(owner, x, rank)
     if math.isinf(norm_type):
         return restored(x, _MAX[2](batch, **windows), rank)
+    batch = wide(batch)
     powers = batch if norm_type == 1 else bound.pow(batch, norm_type)
     # A window that reaches over the end counts as much as a whole one.
     total = _AVG[2](powers, **windows) * math.prod(windows["kernel_size"])
-    return restored(x, total if norm_type == 1 else bound.pow(total, 1.0 / norm_type), rank)
+    mean = total if norm_type == 1 else bound.pow(total, 1.0 / norm_type)
+    return restored(x, rounded(mean, x), rank)
 
 
 def lp_pool1d(

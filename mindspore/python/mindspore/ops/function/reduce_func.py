@@ -7,7 +7,7 @@ from typing import Any
 
 from mindspore import _core
 from mindspore._core import DType, Tensor
-from mindspore.common._dtypes import FLOATS, INTEGERS
+from mindspore.common._dtypes import COMPLEX, FLOATS, INTEGERS, floating, rounded
 from mindspore.common._kinds import Count, Ints, Real
 from mindspore.ops._bind import raw
 from mindspore.ops.function.array_func import _axis
@@ -33,6 +33,11 @@ def _axes(axis: Ints | None) -> tuple:
 
 def _one_axis(name: str, axis: int, rank: int) -> int:
     return _axis(name, axis, rank or 1)  # a scalar counts as having one axis
+
+
+def _refuse_complex(name: str, input: Tensor) -> None:
+    if input.dtype in COMPLEX:
+        raise TypeError(f"For '{name}', 'input' must hold real numbers, but got {input.dtype}.")
 
 
 def _count(input: Tensor, axes: tuple) -> int:
@@ -69,6 +74,7 @@ def nansum(
     input: Tensor, axis: Ints | None = None, keepdims: bool = False, *, dtype: DType | None = None
 ) -> Tensor:
     """Sum over axes in which nan counts as zero."""
+    _refuse_complex("nansum", input)
     if input.dtype in FLOATS:
         input = _select(_is_nan(input), _zeros_like(input), input)
     return sum(input, axis, keepdims, dtype=dtype)
@@ -177,22 +183,31 @@ def var(
     input: Tensor, axis: Ints | None = None, ddof: int | bool = 0, keepdims: bool = False
 ) -> Tensor:
     """Variance over axes, divided by the count less `ddof`."""
-    return var_mean(input, axis, ddof, keepdims)[0]
+    return rounded(_moments("var", input, axis, ddof, keepdims)[0], input)
 
 
 def std(
     input: Tensor, axis: Ints | None = None, ddof: int | bool = 0, keepdims: bool = False
 ) -> Tensor:
     """Standard deviation over axes, divided by the count less `ddof`."""
-    return _sqrt(var(input, axis, ddof, keepdims))
+    return rounded(_sqrt(_moments("std", input, axis, ddof, keepdims)[0]), input)
 
 
 def var_mean(
     input: Tensor, axis: Ints | None = None, ddof: int | bool = 0, keepdims: bool = False
 ) -> tuple[Tensor, Tensor]:
     """Variance and mean over axes."""
+    variance, mean = _moments("var_mean", input, axis, ddof, keepdims)
+    return rounded(variance, input), rounded(mean, input)
+
+
+def _moments(
+    name: str, input: Tensor, axis: Ints | None, ddof: int | bool, keepdims: bool
+) -> tuple[Tensor, Tensor]:
+    """Variance and mean, before they are rounded to half precision, which has no room for many a variance."""
+    _refuse_complex(name, input)
+    input = floating(input)
     axes = _axes(axis)
-    input = input if input.dtype in FLOATS else _cast(input, dtype=_core.float32)
     mean = _mean(input, axis=axes, keep_dims=True)
     distance = input - mean
     count = _count(input, axes)
@@ -207,19 +222,21 @@ def std_mean(
     input: Tensor, axis: Ints | None = None, ddof: int | bool = 0, keepdims: bool = False
 ) -> tuple[Tensor, Tensor]:
     """Standard deviation and mean over axes."""
-    variance, mean = var_mean(input, axis, ddof, keepdims)
-    return _sqrt(variance), mean
+    variance, mean = _moments("std_mean", input, axis, ddof, keepdims)
+    return rounded(_sqrt(variance), input), rounded(mean, input)
 
 
 def logsumexp(input: Tensor, dim: Ints | None, keepdim: bool = False) -> Tensor:
     """Logarithm of the sum of exponentials over axes, without overflow."""
-    axes = _axes(dim)
+    axes, given = _axes(dim), input
+    input = floating(input)
     if 0 in input.shape:
-        return _log(_sum(_exp(input), axis=axes, keep_dims=keepdim))
+        return rounded(_log(_sum(_exp(input), axis=axes, keep_dims=keepdim)), given)
     largest = _stop_gradient(_max(input, axis=axes, keep_dims=True))
     largest = _select(_is_finite(largest), largest, _zeros_like(largest))
     total = _log(_sum(_exp(input - largest), axis=axes, keep_dims=True)) + largest
-    return total if keepdim else _reshape(total, shape=_sum(input, axis=axes).shape)
+    total = total if keepdim else _reshape(total, shape=_sum(input, axis=axes).shape)
+    return rounded(total, given)
 
 
 def count_nonzero(
@@ -251,6 +268,11 @@ def topk(
 ) -> tuple:
     """The k largest (or smallest) elements along an axis, best first, and their positions."""
     rank = input.ndim
+    if not rank:
+        if k != 1:
+            raise ValueError(f"For 'topk', 'k' must be 1 for a scalar, but got {k}.")
+        alone = topk(_reshape(input, shape=(1,)), 1, dim, largest, sorted)
+        return _reshape(alone[0], shape=()), _reshape(alone[1], shape=())
     axis = rank - 1 if dim is None else _one_axis("topk", dim, rank)
     if not largest:
         values, indices = _sort(input, axis=axis)
@@ -304,6 +326,10 @@ def diff(
     axis = _axis("diff", axis, x.ndim)
     parts = [t for t in (prepend, x, append) if t is not None]
     x = raw("Concat")(parts, axis=axis) if len(parts) > 1 else x
+    if n and not x.shape[axis]:
+        raise ValueError(
+            f"For 'diff', 'x' must not be empty along axis {axis}, but got shape {x.shape}."
+        )
     if n > 1 and n >= x.shape[axis] > 0:
         return _slice(x, begin=[0] * x.ndim, size=[*x.shape[:axis], 0, *x.shape[axis + 1 :]])
     for _ in range(n):
