@@ -124,7 +124,7 @@ def test_kills_at_any_time(path, count):
     whole = time.monotonic() - begun  # seconds of a save
     outcomes = []
     # Few kills may all meet one of the two files: as many more as it takes to meet the other.
-    while len(outcomes) < count or len(set(outcomes)) == 1 and len(outcomes) < 40 * count:
+    while len(outcomes) < count or (len(set(outcomes)) == 1 and len(outcomes) < 40 * count):
         child = os.fork()
         if child == 0:
             while True:

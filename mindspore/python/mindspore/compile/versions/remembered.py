@@ -44,7 +44,8 @@ class Remembered:
 def _lasts(error: BaseException | None) -> bool:
     seen: list[BaseException] = []
     while error is not None:
-        if not _same_again(error) or any(error is e for e in seen):  # a ring of causes, which only a program ties
+        # A ring of causes is what only a program ties.
+        if any(error is e for e in seen) or not _same_again(error):
             return False
         seen.append(error)
         error = error.__cause__
