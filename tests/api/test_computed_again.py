@@ -9,7 +9,7 @@ import pytest
 
 import mindspore as ms
 from mindspore import Tensor, nn, ops
-from mindspore.compile.versions.again import blocks_of
+from mindspore.compile.versions.blocks import blocks_of
 from mindspore.nn.utils import no_init_parameters
 from mindspore.parallel import explain
 

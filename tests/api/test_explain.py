@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 
@@ -55,23 +56,88 @@ def test_many_devices_need_one_process():
     )
 
 
+def axes(*lists: object) -> dict:
+    return {"topology": {"axes": list(lists)}}
+
+
+def described(device: object) -> dict:
+    return {"topology": {"axes": [["d", 4, 1e-6, 1e-9]], "device": device}}
+
+
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize("planner", [explain, dry_run])
 @pytest.mark.parametrize(
     ("arguments", "error", "says"),
     [
         ({"devices": 0}, ValueError, "'devices' must be an int of at least 1"),
+        ({"devices": True}, ValueError, "'devices' must be an int of at least 1"),
+        ({"devices": 2**61 - 1}, ValueError, "'devices' must be .* at most 1048576"),
         ({"mode": "x"}, ValueError, "'mode' must be one of"),
+        ({"mode": ""}, ValueError, "'mode' must be one of"),
+        ({"mode": []}, TypeError, "'mode' must be one of"),
+        ({"stages": 3}, ValueError, "'stages' must be an int that divides"),
+        ({"stages": [2]}, ValueError, "'stages' must be an int that divides"),
         ({"topology": "x"}, ValueError, "there is no 'x'"),
+        ({"topology": ""}, ValueError, "'topology' must be a path that is not empty"),
+        ({"topology": "."}, ValueError, "must be a file that can be read"),
+        ({"topology": __file__}, ValueError, "must be a file of JSON text"),
         ({"topology": 1}, TypeError, "must be one of"),
-        ({"topology": {"axes": [["a", 2, 0, 0]]}}, ValueError, "must multiply to 4"),
-        ({"topology": {"axes": [["a", 2]]}}, ValueError, "each of 'axes'"),
-        ({"topology": {"axes": [[1, 2, 0, 0]]}}, ValueError, "a name and a size"),
+        ({"topology": {}}, TypeError, "must be one of"),
+        ({"topology": []}, TypeError, "must be one of"),
+        ({"topology": {"axes": [], "x": 1}}, ValueError, "'axes' and 'device' alone, but got 'x'"),
+        (axes(["a", 2, 0, 0]), ValueError, "must multiply to 4"),
+        (axes(["a", 2]), ValueError, "each of 'axes'"),
+        (axes([1, 2, 0, 0]), ValueError, "a name and a size"),
+        (axes(["a", 4.0, 0, 0]), ValueError, "a name and a size"),
+        (axes(["a", 2, 0, 0], ["a", 2, 0, 0]), ValueError, "must have different names"),
+        (axes(["a b", 4, 0, 0]), ValueError, "must have different names"),
+        (axes(["a", 4, NAN, 0]), ValueError, r"a message along axis 'a' in 'topology' must be in"),
+        (axes(["a", 4, 0, INF]), ValueError, r"a byte along axis 'a' in 'topology' must be in"),
+        (axes(["a", 4, -1, 0]), ValueError, r"must be in \[0, 1000\], but got -1"),
+        (axes(["a", 4, 0, 10**400]), ValueError, "must be in"),
+        (axes(["a", 4, "0", 0]), TypeError, "must be a number, but got str"),
+        (axes(["a", 4, 0, None]), TypeError, "must be a number, but got NoneType"),
+        (axes(*([f"a{i}", 2, 0, 0] for i in range(40))), ValueError, "at most 12 axes, but got 40"),
+        (described([1]), TypeError, "'device' in 'topology' must be a dict, but got list"),
+        (described({"flop": 1}), ValueError, "must be described by .* but got 'flop'"),
+        (described({"flops": -1}), ValueError, "'flops' of the device in 'topology' must be in"),
+        (described({"flops": 0}), ValueError, "'flops' of the device in 'topology' must be in"),
+        (described({"bytes": NAN}), ValueError, "'bytes' of the device in 'topology' must be in"),
+        (described({"launch": -1}), ValueError, "'launch' of the device in 'topology' must be in"),
+        (described({"launch": "1"}), TypeError, "must be a number, but got str"),
+        (described({"memory": "2"}), ValueError, "'memory' of the device .* a text as '32GB'"),
+        (described({"memory": -1}), ValueError, "'memory' of the device .* a text as '32GB'"),
+        (described({"memory": 1.5}), TypeError, "'memory' of the device .* a text as '32GB'"),
     ],
 )
-def test_wrong_machines(arguments, error, says):
-    with pytest.raises(error, match=says):
-        explain(
+def test_wrong_machines(planner, arguments, error, says):
+    with pytest.raises(error, match=says) as caught:
+        planner(
             nn.Dense(2, 2), Tensor(shape=(2, 2), dtype=ms.float32), **{"devices": 4, **arguments}
         )
+    assert str(caught.value).startswith(f"For '{planner.__name__}', ")
+
+
+def test_memory_of_a_device_as_a_text():
+    given = described({"memory": "2GB", "flops": 10**12})
+    plan = dry_run(nn.Dense(2, 2), Tensor(shape=(4, 2), dtype=ms.float32), devices=4, **given)
+    assert plan.data["seconds"] > 0
+
+
+def test_stages_are_outer_axes_or_parts_of_them():
+    """Also of an axis that is not cut into its primes, as there are many."""
+    x = Tensor(shape=(512, 8), dtype=ms.float32)
+    for sizes, stages in (([512], 2), ([2, 256], 4), ([3, 2], 6)):
+        count = math.prod(sizes)
+        given = axes(*([f"a{i}", size, 1e-6, 1e-9] for i, size in enumerate(sizes)))
+        net = nn.SequentialCell([nn.Dense(8, 8) for _ in range(stages)])
+        plan = dry_run(net, x, devices=count, stages=stages, **given)
+        assert plan.data["devices"] == count
+        assert math.prod(a[1] for a in plan.data["axes"]) == count // stages
+    with pytest.raises(ValueError, match="outermost axes of 'topology' must have the 6 stages"):
+        dry_run(net, x, devices=12, stages=6, **axes(["a", 4, 0, 0], ["b", 3, 0, 0]))
 
 
 def test_what_cannot_be_planned():
@@ -79,10 +145,16 @@ def test_what_cannot_be_planned():
         explain(1)
 
 
+@pytest.mark.parametrize("shape", [[None, 2], None])
+def test_sizes_must_be_known(shape):
+    with pytest.raises(ValueError, match="For 'explain', 'inputs' must have sizes that are known"):
+        explain(nn.Dense(2, 2), Tensor(shape=shape, dtype=ms.float32), devices=2)
+
+
 def test_links_of_presets():
-    axes, device = _topology.axes_of(64, "fabric")
-    assert [axis[1] for axis in axes] == [2] * 6
-    assert [axis[2] for axis in axes] == [_topology.ROCE.alpha] * 3 + [_topology.FABRIC.alpha] * 3
+    found, device, _ = _topology.in_stages(64, _topology.PRESETS["fabric"], 1)
+    assert [axis[1] for axis in found] == [2] * 6
+    assert [axis[2] for axis in found] == [_topology.ROCE.alpha] * 3 + [_topology.FABRIC.alpha] * 3
     assert device["memory"] > 0
 
 

@@ -74,13 +74,21 @@ def test_a_process_that_is_stopped_is_silent(tmp_path):
     told("stop", "forward", tmp_path, MS_COMM_TIMEOUT="3")
 
 
+@pytest.mark.parametrize("how", ["kill", "stop"])
+@pytest.mark.parametrize("when", ["plan", "divided"])
+def test_of_a_network_that_is_divided(how, when, tmp_path):
+    told(how, when, tmp_path, MS_COMM_TIMEOUT="3")
+
+
 def test_an_end_while_others_save(tmp_path):
     told("exit", "train", tmp_path, 0)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lost", [0, 2])
-@pytest.mark.parametrize("when", ["start", "compile", "collective", "train", "save"])
+@pytest.mark.parametrize(
+    "when", ["start", "compile", "collective", "train", "save", "plan", "divided"]
+)
 @pytest.mark.parametrize("how", ENDS)
 def test_at_other_moments(how, when, lost, tmp_path):
     told(how, when, tmp_path, lost, MS_COMM_TIMEOUT="3")

@@ -9,8 +9,13 @@ pytestmark = [pytest.mark.host_device]
 
 SAYS = {
     "ops": "must be the same program in all processes, but that of rank 1 has other ops",
-    "search": "must be cut alike in all processes, but that of rank 1 is not cut as that of rank 0",
-    "stages": "must be",
+    "search": "'search_mode' must be the same in all processes that a function is divided among, but it is "
+    "'recursive_programming' in rank 0 and 'sharding_propagation' in rank 1",
+    "stages": "'pipeline_stages' must be the same in all processes",
+    "thirds": "'pipeline_stages' must be the same in all processes",
+    "memory": "'max_device_memory' must be the same in all processes",
+    "batch": "'dataset_strategy' must be the same in all processes",
+    "pins": "must be cut alike in all processes, but that of rank 1 is not cut as that of rank 0",
 }
 
 

@@ -15,13 +15,11 @@ NAMES = ("gpipe", "1f1b")
 Task = tuple[int, int, bool]  # stage, part, whether backward
 
 
-def scheduled(name: str, stages: int, parts: int, forward: Any = 1.0, backward: Any = 2.0, transfer: float = 0.0, kept: int = 1) -> dict[str, Any]:  # fmt: skip
+def scheduled(name: str, stages: int, parts: int, forward: Any = 1.0, backward: Any = 2.0, transfer: float = 0.0) -> dict[str, Any]:  # fmt: skip
     def each(costs: Any) -> list[float]:
         return list(costs) if isinstance(costs, (list, tuple)) else [costs] * stages
 
-    return _core.pipeline_schedule(
-        name, stages, parts, each(forward), each(backward), transfer, [kept] * stages
-    )
+    return _core.pipeline_schedule(name, stages, parts, each(forward), each(backward), transfer)
 
 
 def needs(task: Task, stages: int) -> list[Task]:
@@ -81,8 +79,8 @@ def test_the_bubble_is_that_of_the_formula(name, stages, parts):
 
 @pytest.mark.parametrize(("stages", "parts"), SIZES)
 def test_what_is_kept(stages, parts):
-    assert scheduled("gpipe", stages, parts)["most_kept"] == [parts] * stages
-    kept = scheduled("1f1b", stages, parts)["most_kept"]
+    assert scheduled("gpipe", stages, parts)["most_parts"] == [parts] * stages
+    kept = scheduled("1f1b", stages, parts)["most_parts"]
     assert kept == [min(parts, stages - s) for s in range(stages)]
 
 

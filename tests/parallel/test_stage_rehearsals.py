@@ -93,6 +93,20 @@ def test_a_perceptron_that_the_compiler_cuts(stages, parts):
     check(Perceptron, random(8, 6), LABELS, stages=stages, parts=parts)
 
 
+class Again(Perceptron):
+    """Layers that are computed again in the backward pass."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        for layer in self.layers:
+            layer.recompute()
+
+
+@pytest.mark.parametrize("stages", [2, 4])
+def test_layers_that_are_computed_again(stages):
+    check(Again, random(8, 6), LABELS, stages=stages)
+
+
 def test_marks_and_a_batch_in_one_part():
     def make() -> nn.Cell:
         return Perceptron((0, 1, 1, 2))

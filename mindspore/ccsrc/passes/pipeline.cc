@@ -157,9 +157,13 @@ class Pipeline {
       Reduce();
     }
     const parallel::ParallelOptions& options = *options_.parallel;
-    if (options.pipeline.stages > 1) PlanStages();
-    auto plan = options.planner ? options.planner(module_, options.plan)
-                                : parallel::MakePlan(module_, options.plan);
+    parallel::PlanOptions wanted = options.plan;
+    if (options.pipeline.stages > 1) {
+      PlanStages();
+      wanted.stages = stages_.lies;
+    }
+    auto plan =
+        options.planner ? options.planner(module_, wanted) : parallel::MakePlan(module_, wanted);
     Apply("LowerPlan", [&](Module& m) {
       int64_t first = options.pipeline.stage * options.plan.mesh.devices();
       lowered_ = parallel::LowerPlan(m, plan, options.rank, options.group_prefix, first);

@@ -2,6 +2,7 @@
 #include <pybind11/stl.h>
 
 #include <chrono>
+#include <numeric>
 
 #include "kernel/joint_sums.h"
 #include "kernel/kernel.h"
@@ -27,6 +28,26 @@ double TimeSums(const std::string& name, int64_t count, int repeats) {
     if (i == 1 || (i && took.count() < least)) least = took.count();  // the first makes buffers
   }
   return least;
+}
+
+// The texts of all processes, by rank, which all call it.
+std::vector<std::string> GatherTexts(const std::string& text) {
+  std::shared_ptr<Group> world = FindGroup(kWorld);
+  Exchange call{"a text of each"};
+  Announced announced(*world, call);  // who ends meanwhile is named
+  auto ranks = static_cast<size_t>(world->size());
+  std::vector<int64_t> sizes(ranks);
+  auto size = static_cast<int64_t>(text.size());
+  world->AllGather(call, &size, sizes.data(), std::vector<int64_t>(ranks, sizeof(size)));
+  std::string joined(static_cast<size_t>(std::reduce(sizes.begin(), sizes.end())), ' ');
+  world->AllGather(call, text.data(), joined.data(), sizes);
+  std::vector<std::string> texts;
+  size_t from = 0;
+  for (int64_t length : sizes) {
+    texts.push_back(joined.substr(from, static_cast<size_t>(length)));
+    from += static_cast<size_t>(length);
+  }
+  return texts;
 }
 
 }  // namespace
@@ -62,6 +83,8 @@ void BindCollectives(py::module_& m) {
         return text;
       },
       Free(), py::arg("text"), "The text of rank 0, in all processes.");
+  m.def("gather_texts", &GatherTexts, Free(), py::arg("text"),
+        "The texts of all processes, by rank.");
   m.def(
       "await_all",
       [] {

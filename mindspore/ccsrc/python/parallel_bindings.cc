@@ -44,7 +44,8 @@ parallel::Mesh MeshFrom(const py::sequence& given) {
     auto axis = item.cast<py::tuple>();
     if (axis.size() != 2 && axis.size() != 4) {
       Throw(ErrorKind::kValue,
-            "an axis of a mesh must be (name, size) or (name, size, alpha, beta), but got {} items",
+            "For 'mesh', an axis must be (name, size) or (name, size, alpha, beta), but got {} "
+            "items.",
             axis.size());
     }
     parallel::MeshAxis made{axis[0].cast<std::string>(), axis[1].cast<int64_t>()};
@@ -60,7 +61,8 @@ parallel::Mesh MeshFrom(const py::sequence& given) {
 
 void CheckRank(const parallel::Mesh& mesh, int64_t rank) {
   if (rank >= 0 && rank < mesh.devices()) return;
-  Throw(ErrorKind::kValue, "the rank must be in [0, {}), but got {}", mesh.devices(), rank);
+  Throw(ErrorKind::kValue, "For 'global_rank', the rank must be in [0, {}), but got {}.",
+        mesh.devices(), rank);
 }
 
 parallel::Mode ModeFrom(const std::string& name) {
@@ -70,7 +72,8 @@ parallel::Mode ModeFrom(const std::string& name) {
   if (name == "propagation") return parallel::Mode::kPropagation;
   if (name == "data") return parallel::Mode::kDataParallel;
   Throw(ErrorKind::kValue,
-        "the mode must be 'auto', 'semi_auto', 'recursive', 'propagation' or 'data', but got '{}'",
+        "For 'mode', the value must be 'auto', 'semi_auto', 'recursive', 'propagation' or 'data', "
+        "but got '{}'.",
         name);
 }
 
@@ -78,12 +81,14 @@ parallel::Scheduler SchedulerFrom(const std::string& name) {
   if (name.empty()) return parallel::Scheduler::kBest;
   if (name == "gpipe") return parallel::Scheduler::kGpipe;
   if (name == "1f1b") return parallel::Scheduler::k1F1B;
-  Throw(ErrorKind::kValue, "the schedule must be 'gpipe', '1f1b' or '', but got '{}'", name);
+  Throw(ErrorKind::kValue,
+        "For 'pipeline_scheduler', the schedule must be 'gpipe', '1f1b' or '', but got '{}'.",
+        name);
 }
 
 void SetParallel(const py::object& mesh, int64_t rank, const std::string& mode, Pins inputs,
                  Texts parameters, Pins outputs, int64_t memory_limit, const py::dict& device,
-                 const py::dict& pipeline) {
+                 const py::dict& pipeline, bool lightest) {
   if (mesh.is_none()) return void(settings = nullptr);
   auto made = std::make_unique<Settings>();
   parallel::PlanOptions& plan = made->options.plan;
@@ -92,6 +97,7 @@ void SetParallel(const py::object& mesh, int64_t rank, const std::string& mode, 
   made->options.rank = rank;
   plan.mode = ModeFrom(mode);
   plan.memory_limit = memory_limit;
+  plan.lightest = lightest;
   for (auto [name, value] : device) {
     auto key = name.cast<std::string>();
     if (key == "flops") {
@@ -104,7 +110,7 @@ void SetParallel(const py::object& mesh, int64_t rank, const std::string& mode, 
       plan.device.memory = value.cast<int64_t>();
     } else {
       Throw(ErrorKind::kValue,
-            "a device must be described by 'flops', 'bytes', 'launch' and 'memory', but got '{}'",
+            "For 'device', the keys must be 'flops', 'bytes', 'launch' and 'memory', but got '{}'.",
             key);
     }
   }
@@ -218,7 +224,7 @@ void ReadPipeline(const py::dict& given, parallel::ParallelOptions* options,
   if (given.contains("link"))
     std::tie(pipeline.alpha, pipeline.beta) = given["link"].cast<std::pair<double, double>>();
   if (pipeline.stages < 1 || pipeline.stages > parallel::kMostStages) {
-    Throw(ErrorKind::kValue, "'pipeline_stages' must be in [1, {}], but got {}",
+    Throw(ErrorKind::kValue, "For 'pipeline_stages', the value must be in [1, {}], but got {}.",
           parallel::kMostStages, pipeline.stages);
   }
   options->AllDevices().Check();
@@ -249,8 +255,9 @@ std::shared_ptr<const parallel::ParallelOptions> ParallelOptionsFor(Trace& trace
     if (!slice) continue;
     if (!SameAxes(slice->mesh, all) || slice->rank != options->RankOfAll()) {
       Throw(ErrorKind::kValue,
-            "the Parameter '{}' must lie on the mesh of the program, but it lies in slices on "
-            "another one",
+            "For 'parallel_mode', the Parameter '{}' must lie on the mesh of the program, but it "
+            "lies "
+            "in slices on another one.",
             node.name);
     }
     plan.inputs[position] = pin(slice->layout.ToString(all), inputs[position]);
@@ -345,17 +352,16 @@ py::dict PlanTrace(Trace& trace, bool model) {
 // A schedule by name, and what becomes of it.
 py::dict Scheduled(const std::string& name, int stages, int parts,
                    const std::vector<double>& forward, const std::vector<double>& backward,
-                   double transfer, const std::vector<int64_t>& kept) {
+                   double transfer) {
   auto one = static_cast<size_t>(stages);
-  if (stages < 1 || parts < 1 || forward.size() != one || backward.size() != one ||
-      kept.size() != one) {
+  if (stages < 1 || parts < 1 || forward.size() != one || backward.size() != one) {
     Throw(ErrorKind::kValue,
           "a schedule must have at least 1 stage and 1 part, and costs of each stage, but got {} "
           "and {}",
           stages, parts);
   }
   parallel::Schedule schedule = parallel::Make(SchedulerFrom(name), stages, parts);
-  parallel::Simulation run = parallel::Simulate(schedule, {forward, backward, transfer, kept});
+  parallel::Simulation run = parallel::Simulate(schedule, {forward, backward, transfer});
   auto tasks = [](const std::vector<parallel::StageTask>& list) {
     py::list made;
     for (const parallel::StageTask& t : list)
@@ -371,7 +377,7 @@ py::dict Scheduled(const std::string& name, int stages, int parts,
   result["critical"] = tasks(run.critical);
   result["seconds"] = run.seconds;
   result["bubble"] = run.bubble;
-  result["most_kept"] = run.most_kept;
+  result["most_parts"] = parallel::MostParts(schedule);
   return result;
 }
 
@@ -381,7 +387,7 @@ void BindParallel(py::module_& m) {
   m.def("set_parallel", &SetParallel, py::arg("mesh"), py::arg("rank") = 0,
         py::arg("mode") = "auto", py::arg("inputs") = Pins(), py::arg("parameters") = Texts(),
         py::arg("outputs") = Pins(), py::arg("memory_limit") = 0, py::arg("device") = py::dict(),
-        py::arg("pipeline") = py::dict(),
+        py::arg("pipeline") = py::dict(), py::arg("lightest") = false,
         "Graphs that this thread compiles from now on are cut over a mesh of processes, of which "
         "this one is `rank`; mesh=None: they are not.");
   m.def(
@@ -394,7 +400,7 @@ void BindParallel(py::module_& m) {
         "Files whose path begins so are the package's: plans name lines of others.");
   m.def(
       "pipeline_schedule", &Scheduled, py::arg("name"), py::arg("stages"), py::arg("parts"),
-      py::arg("forward"), py::arg("backward"), py::arg("transfer"), py::arg("kept"),
+      py::arg("forward"), py::arg("backward"), py::arg("transfer"),
       "The tasks (stage, part, whether backward) of each stage of a pipeline, in order, and their "
       "simulation.");
   m.def("slice_layout", &DescribedSlice, "How a Parameter lies in slices, or None.");

@@ -50,7 +50,7 @@ void CheckHeads(const std::vector<uint32_t>& all, size_t each) {
       if (all[at] != all[i]) differ.push_back(static_cast<int64_t>(at / each));
     }
     if (differ.empty()) continue;
-    Throw(ErrorKind::kValue, "a function that is divided {}",
+    Throw(ErrorKind::kValue, "For 'parallel_mode', a function that is divided {}.",
           fmt::format(fmt::runtime(kWhat[i]), Ranks(differ)));
   }
 }
@@ -84,11 +84,12 @@ void SameInputs::Check(const parallel::Lowered& program, std::span<const GivenIn
     }
     if (differ.empty()) continue;
     Throw(ErrorKind::kValue,
-          "argument {} of a function that is divided, {}, must have the same values in all "
-          "processes that are given {}, but those of {} differ from those of rank {}: let all read "
+          "For 'parallel_mode', argument {} of a function that is divided, {}, must have the same "
+          "values in all processes that are given {}, but those of {} differ from those of rank "
+          "{}: let all read "
           "the same batches (set_seed, where they are shuffled), or "
           "set_auto_parallel_context(dataset_strategy=\"data_parallel\") where each has its own "
-          "rows",
+          "rows.",
           given[i].number, program.whole_inputs[given[i].input],
           program.inputs[given[i].input].replicated() ? "the whole batch" : "the same part of it",
           Ranks(differ), from);

@@ -60,8 +60,8 @@ void ForgetSlice(TensorObject* tensor) {
 void RefuseSlice(const TensorObject* tensor) {
   const Slice* slice = SliceOf(tensor);
   Throw(ErrorKind::kRuntime,
-        "the value of '{}' must be whole where it is read, but it lies in slices over {} "
-        "processes{}{}",
+        "For 'parallel_mode', the value of '{}' must be whole where it is read, but it lies in "
+        "slices over {} processes{}{}.",
         NameOf(tensor), slice ? slice->mesh.devices() : 0,
         slice ? ", as " + slice->layout.ToString(slice->mesh) : "",
         slice && slice->stage >= 0 ? fmt::format(" of stage {}", slice->stage) : "");

@@ -56,6 +56,7 @@ DEFAULTS: dict[str, Any] = {
     "operator_strategy": (),  # see set_op_strategy_config
 }
 
+SCHEDULERS = ("1f1b", "gpipe", "seqpipe", "seqvpp", "seqsmartvpp", "zero_bubble_v")
 _CHOICES: dict[str, tuple] = {
     "parallel_mode": (
         "stand_alone",
@@ -69,6 +70,7 @@ _CHOICES: dict[str, tuple] = {
         "dynamic_programming",
         "sharding_propagation",
     ),
+    "pipeline_scheduler": SCHEDULERS,
     "search_mode": ("recursive_programming", "dynamic_programming", "sharding_propagation"),
     "communi_parallel_mode": (
         "all_group_parallel",
@@ -83,7 +85,6 @@ _LEAST = {
     "pipeline_segments": 1,
     "grad_accumulation_step": 1,
 }
-SCHEDULERS = ("1f1b", "gpipe", "seqpipe", "seqvpp", "seqsmartvpp", "zero_bubble_v")
 _SEARCHES = ("search_mode", "auto_parallel_search_mode")  # two names of one setting
 _PATHS = ("strategy_ckpt_load_file", "strategy_ckpt_save_file", "group_ckpt_save_file")
 _WITHOUT_EFFECT = (

@@ -211,7 +211,7 @@ def bytes_of(value: str) -> int:
     number, unit = value[:-2].strip(), value[-2:].upper()
     if unit not in _UNITS or not re.fullmatch(r"\d+(\.\d+)?", number):
         return 0
-    return min(int(float(number) * _UNITS[unit]), sys.maxsize)
+    return int(min(float(number) * _UNITS[unit], sys.maxsize))
 
 
 def _check_memory(function: str, name: str, value: Any) -> str:

@@ -260,6 +260,7 @@ def set_auto_parallel_context(**kwargs) -> None:
             raise _unknown("set_auto_parallel_context", name, _parallel)
         wanted |= _parallel_settings.checked(name, value)
     _check_place("set_auto_parallel_context", wanted)
+    _check_rank(wanted)
     _in_force().update(wanted)
     _planned = _parallel["parallel_mode"] in _AUTO
     _tell_runtime()
@@ -274,6 +275,16 @@ def _check_place(function: str, settings: Mapping[str, Any]) -> None:
             raise ValueError(
                 f"For '{function}', '{name}' must be {value}, the {what}, but got {settings[name]}: leave it out, init() knows it."
             )
+
+
+def _check_rank(wanted: Mapping[str, Any]) -> None:
+    """A process is one of those that there are, as soon as both are said."""
+    settings = {**_in_force(), **wanted}
+    rank, count = settings["global_rank"], settings["device_num"]
+    if rank >= count and (count > 1 or "device_num" in wanted):
+        raise ValueError(
+            f"For 'set_auto_parallel_context', 'global_rank' must be in [0, {count}), as 'device_num' says, but got {rank}."
+        )
 
 
 def _in_force() -> dict[str, Any]:

@@ -118,14 +118,14 @@ REFUSED = {
     too_many_devices: "ValueError: For 'MatMul', the product of the strategy of input 0 must divide 2",
     inner_dimensions: "ValueError: For 'MatMul', dimensions that belong together must be cut alike",
     contradiction: "ValueError: For 'Dense.shard', the Parameter 'weight' must have one layout",
-    eager_read: "RuntimeError: the value of 'weight' must be whole where it is read",
+    eager_read: "RuntimeError: For 'parallel_mode', the value of 'weight' must be whole where it is read",
     dataset_strategy: "ValueError: For 'dataset_strategy', the strategy of argument 0 must have an",
     not_whole: "TypeError: 'open' reads or changes what is outside of the program",
     function_pins: "ValueError: For 'shard', the strategy of 'shard' must divide the shape (8, 6)",
-    other_batches: "ValueError: argument 0 of a function that is divided, Float32[8, 6], must have the same values in all processes "
+    other_batches: "ValueError: For 'parallel_mode', argument 0 of a function that is divided, Float32[8, 6], must have the same values in all processes "
     "that are given the whole batch, but those of rank 1 differ from those of rank 0",
-    other_batches_later: "ValueError: argument 1 of a function that is divided",
-    other_parts: "ValueError: argument 1 of a function that is divided",
+    other_batches_later: "ValueError: For 'parallel_mode', argument 1 of a function that is divided",
+    other_parts: "ValueError: For 'parallel_mode', argument 1 of a function that is divided",
 }
 init()
 for mistake, text in REFUSED.items():

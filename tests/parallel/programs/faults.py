@@ -11,6 +11,7 @@ import numpy as np
 
 import mindspore as ms
 from mindspore import Model, Tensor, nn, ops
+from mindspore.common import _planning
 from mindspore.communication import get_rank, init
 from mindspore.dataset import NumpySlicesDataset
 from mindspore.train import Callback, CheckpointConfig, ModelCheckpoint, _manifest
@@ -56,6 +57,22 @@ def steps() -> None:
         net(Tensor(np.ones(size, np.float32))).asnumpy()
 
 
+def divided() -> None:
+    """Steps of a divided network; the end comes while it is planned, or in one of them."""
+    ms.set_auto_parallel_context(parallel_mode="auto_parallel", full_batch=True)
+    if WHEN == "plan" and get_rank() == LOST:
+        _planning.Planning.told = lambda *_: end()  # the others plan, and wait
+    net = nn.Dense(300, 300)
+    loss = nn.WithLossCell(net, nn.MSELoss())
+    step = nn.TrainOneStepCell(loss, nn.Momentum(net.trainable_params(), 0.1, 0.9))
+    x = Tensor(np.ones((300, 300), np.float32))
+    for number in range(10**6):
+        if number == 1 and WHEN == "divided" and get_rank() == LOST:
+            signal.signal(signal.SIGALRM, lambda *_: end())
+            signal.setitimer(signal.ITIMER_REAL, 0.3)
+        step(x, x).asnumpy()
+
+
 class Ends(Callback):
     def on_train_step_end(self, run_context):
         if run_context.original_args().cur_step_num == 2 and get_rank() == LOST:
@@ -80,7 +97,12 @@ ms.set_context(mode=ms.GRAPH_MODE)
 if WHEN == "start" and get_rank() == LOST:
     end()
 try:
-    training(sys.argv[3]) if WHEN in ("save", "train") else steps()
+    if WHEN in ("save", "train"):
+        training(sys.argv[3])
+    elif WHEN in ("plan", "divided"):
+        divided()
+    else:
+        steps()
 except RuntimeError as error:
     print(f"told after {time.monotonic() - begin:.1f} s: {error}", flush=True)
     os._exit(3)

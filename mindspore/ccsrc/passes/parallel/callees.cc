@@ -32,6 +32,11 @@ OwnGradient OwnGradientOf(const Node& node) {
   return fits ? own : OwnGradient{};
 }
 
+double Trips(const Graph& loop) {
+  auto count = static_cast<double>(loop.loop.trip_count);
+  return count >= 0 ? std::max(1.0, count) : kTrips;
+}
+
 Callees::Callees(const Module& module) {
   for (const auto& graph : module.graphs()) Visit(*graph);
   std::vector<const Graph*> roots(differentiated_.begin(), differentiated_.end());
@@ -97,8 +102,7 @@ void Callees::Count(const Graph* main) {
 void Callees::CountCalls(const Graph* graph, double here) {
   double inside = here;
   if (graph->loop.body) {
-    auto trips = static_cast<double>(graph->loop.trip_count);
-    inside *= graph->loop.trip_count >= 0 ? std::max(1.0, trips) : kTrips;
+    inside *= Trips(*graph);
     times_[graph] = inside;
   }
   for (const Node* node : graph->nodes()) {
@@ -202,7 +206,7 @@ void Callees::FindAgain(const Graph& backward) {
     if (node->op != Control().vjp) continue;
     for (const Callee& c : Of(node->inputs[0])) {
       if (!again_.insert(c.graph).second) continue;
-      ++again_count_;
+      blocks_.push_back(c.graph);
       Spread(c.graph, &again_);
     }
   }

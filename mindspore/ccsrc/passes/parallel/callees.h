@@ -27,6 +27,9 @@ struct OwnGradient {
 };
 OwnGradient OwnGradientOf(const Node& node);
 
+// How often the body of a loop runs: of what decides at run time, a guess.
+double Trips(const Graph& loop);
+
 class Callees {
  public:
   explicit Callees(const Module& module);
@@ -36,11 +39,10 @@ class Callees {
   bool Escapes(const Graph* graph) const { return escaped_.contains(graph); }
   // Gradients go through it.
   bool Differentiated(const Graph* graph) const { return differentiated_.contains(graph); }
-  // It computes a function again, in the gradient that this has of its own. Blocks that are
-  // computed again are there one at a time: of how many.
+  // It computes a block again, or a part of one, in the gradient that the block has of its own.
   bool Again(const Graph* graph) const { return again_.contains(graph); }
-  int again_count() const { return again_count_; }
-  // How often it runs in a step: once for each call of it. Of what decides at run time, a guess.
+  const std::vector<const Graph*>& blocks() const { return blocks_; }
+  // How often it runs in a step: once for each call of it, as often as loops go round.
   double Times(const Graph* graph) const;
 
  private:
@@ -55,7 +57,7 @@ class Callees {
 
   std::unordered_map<Var, CalleeList, VarHash> known_;
   std::unordered_set<const Graph*> escaped_, differentiated_, again_;
-  int again_count_ = 0;
+  std::vector<const Graph*> blocks_;  // that are computed again
   std::unordered_map<const Graph*, double> times_;
   std::unordered_map<const Graph*, int> order_;  // of those that main reaches: callers first
 };

@@ -159,7 +159,9 @@ Explanation Explain(const Module& module, const Plan& plan) {
     result.parameters.emplace_back(v.node->name, plan.parameters.at(v.node).ToString(plan.mesh));
   result.devices = plan.mesh.devices();
   result.seconds = plan.seconds;
-  result.communication_seconds = plan.seconds - result.compute_seconds;
+  for (const Part& part : plan.parts) {
+    if (!part.axes.empty()) result.communication_seconds += part.seconds;
+  }
   result.bound = plan.bound;
   result.exact = plan.bound >= plan.seconds * (1 - 1e-5);
   result.limited = plan.limited && !result.exact;

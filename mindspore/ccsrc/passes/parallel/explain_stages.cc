@@ -30,7 +30,7 @@ std::string StageJson(const StageReport& s) {
 std::string ScheduleJson(const ChosenSchedule& c) {
   return fmt::format(R"({{"name": "{}", "seconds": {}, "bubble": {}, "most_kept_bytes": {}}})",
                      Name(c.scheduler), c.simulation.seconds, c.simulation.bubble,
-                     JsonList(c.simulation.most_kept, [](int64_t n) { return std::to_string(n); }));
+                     JsonList(c.most_kept, [](int64_t n) { return std::to_string(n); }));
 }
 
 }  // namespace
@@ -44,11 +44,13 @@ void AddPipeline(const PipelineReport& report, Explanation* e) {
   for (const StageReport& stage : report.stages) {
     double seconds = (stage.forward + stage.backward) * static_cast<double>(report.parts);
     e->compute_seconds = std::max(e->compute_seconds, seconds);
-    e->memory.parameters = std::max(e->memory.parameters, stage.parameters);
-    e->memory.activations = std::max(e->memory.activations, stage.most_kept);
+    if (stage.parameters + stage.most_kept >= e->memory.parameters + e->memory.activations) {
+      e->memory.parameters = stage.parameters;
+      e->memory.activations = stage.most_kept;
+    }
   }
   e->seconds = report.seconds();
-  e->communication_seconds = e->seconds - e->compute_seconds;  // and waiting
+  e->communication_seconds = std::max(0.0, e->seconds - e->compute_seconds);  // and waiting
   e->bound = e->compute_seconds;
 }
 

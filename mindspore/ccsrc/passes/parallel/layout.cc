@@ -34,8 +34,9 @@ class LayoutReader {
  private:
   void Check(bool ok, std::string_view what) const {
     if (ok) return;
-    Throw(ErrorKind::kValue, "the layout '{}' of a tensor of {} dimensions is not right: {}", text_,
-          rank_, what);
+    Throw(ErrorKind::kValue,
+          "For 'Layout', '{}' must be the layout of a tensor of {} dimensions: {}.", text_, rank_,
+          what);
   }
   size_t Skip() {
     while (at_ < text_.size() && text_[at_] == ' ') ++at_;

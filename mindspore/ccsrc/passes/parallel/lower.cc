@@ -15,7 +15,7 @@ std::string ParallelOptions::Key() const {
     key += fmt::format(" {}={}:{}:{}", axis.name, axis.size, axis.alpha, axis.beta);
   key += fmt::format("; {} {} {} {} {}", static_cast<int>(plan.mode), plan.memory_limit,
                      plan.device.flops, plan.device.bytes, group_prefix);
-  key += fmt::format(" {} {}", plan.device.launch, plan.device.memory);
+  key += fmt::format(" {} {} {}", plan.device.launch, plan.device.memory, plan.lightest);
   auto add = [&](const char* kind, const std::vector<std::optional<Layout>>& layouts) {
     key += fmt::format("; {}", kind);
     for (const auto& layout : layouts) key += layout ? layout->ToString(plan.mesh) + "," : "?,";
@@ -159,13 +159,14 @@ std::shared_ptr<parallel::Lowered> LowerPlan(Module& module, const Plan& plan, i
   result->plan.seconds = plan.seconds;
   result->plan.bound = plan.bound;
   result->plan.memory = plan.memory;
+  result->plan.stages = plan.stages;
   result->plan.warnings = plan.warnings;
   return result;
 }
 
 void LowerPipeline(Module& module, const ParallelOptions& options, const StagePlan& plan,
                    parallel::Lowered* lowered) {
-  StageProgram program = KeepStage(module, options, plan);
+  StageProgram program = KeepStage(module, options, plan, lowered->plan.stages);
   if (options.reported) options.reported(program.report);
   auto& warnings = lowered->plan.warnings;
   warnings.insert(warnings.end(), program.report.warnings.begin(), program.report.warnings.end());

@@ -72,22 +72,25 @@ int Mesh::Find(std::string_view name) const {
 
 void Mesh::Check() const {
   if (axes.size() > kMaxAxes)
-    Throw(ErrorKind::kValue, "a mesh must have at most {} axes, but got {}", kMaxAxes, axes.size());
+    Throw(ErrorKind::kValue,
+          "For 'device_num', the devices must be at most {} axes of the sizes that Layouts and "
+          "strategies ask for, but got {}.",
+          kMaxAxes, axes.size());
   auto inner = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
   for (const MeshAxis& axis : axes) {
     if (axis.name.empty() || !std::all_of(axis.name.begin(), axis.name.end(), inner))
-      Throw(ErrorKind::kValue, "an axis of a mesh must have a name, but got '{}'", axis.name);
+      Throw(ErrorKind::kValue, "For 'mesh', an axis must have a name, but got '{}'.", axis.name);
     if (axis.size < 1)
-      Throw(ErrorKind::kValue, "axis '{}' of a mesh must have at least 1 device, but got {}",
+      Throw(ErrorKind::kValue, "For 'mesh', axis '{}' must have at least 1 device, but got {}.",
             axis.name, axis.size);
     if (Find(axis.name) != static_cast<int>(&axis - axes.data()))
-      Throw(ErrorKind::kValue, "axes of a mesh must have different names, but got '{}' twice",
+      Throw(ErrorKind::kValue, "For 'mesh', axes must have different names, but got '{}' twice.",
             axis.name);
   }
   int64_t product = 1;
   for (const MeshAxis& axis : axes) {
     if (axis.size > (int64_t{1} << 31) / product)
-      Throw(ErrorKind::kValue, "a mesh must have fewer than 2^31 devices");
+      Throw(ErrorKind::kValue, "For 'device_num', there must be fewer than 2^31 devices.");
     product *= axis.size;
   }
 }

@@ -42,7 +42,10 @@ class Classes {
     of_[At(v)] = kAsked;
     std::vector<int> key{-1 - v};
     if (Get(v).node || Shared(v)) {
-      std::vector<int> made{Get(v).kind->id};
+      const Keeping& keeping = Get(v).keeping;
+      std::vector<int> made{Get(v).kind->id, keeping.how};
+      for (double share : keeping.shares)
+        made.push_back(std::bit_cast<int>(static_cast<float>(share)));
       bool known = true;
       for (int number : in_[At(v)]) {
         const Link& link = problem_.links[At(number)];

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "ir/control.h"
 #include "passes/parallel/search.h"
@@ -33,6 +34,7 @@ class Writer {
     }
     for (const auto& graph : module_.graphs()) WriteGraph(*graph, choices);
     AddTimes(choices);
+    AddMemory(choices);
     WarnOfWhole();
     AddParts();
     if (options_.alternatives) {
@@ -159,7 +161,7 @@ class Writer {
     return plan;
   }
 
-  // Of communication to who reads, and memory.
+  // Of communication to who reads.
   void AddTimes(const Choices& choices) {
     StateTables& tables = search_.tables();
     auto states = [&](int v) -> const States& { return Chosen(choices, v); };
@@ -179,12 +181,20 @@ class Writer {
       plan_.nodes.at(node).communication_seconds +=
           tables.Seconds(link, states(link.from), 0, states(link.to), 0);
     }
-    for (size_t v = 0; v < problem_.variables.size(); ++v) {
-      auto bytes = static_cast<int64_t>(strategies_[v].bytes);
-      bool lasts = problem_.variables[v].kind->lasts();
-      (lasts ? plan_.memory.parameters : plan_.memory.activations) += bytes;
-    }
     for (const Link& link : problem_.links) AddMove(link);
+  }
+  // Of the fullest stage.
+  void AddMemory(const Choices& choices) {
+    plan_.stages = choices.stages;
+    int64_t most = -1;
+    for (size_t s = 0; s < choices.stages.size(); ++s) {
+      int parts = options_.stages.most_parts[s];
+      const StageMemory& stage = choices.stages[s];
+      if (stage.Whole(parts) <= most) continue;
+      most = stage.Whole(parts);
+      plan_.memory.parameters = stage.Parameters();
+      plan_.memory.activations = stage.Activations(parts);
+    }
   }
   // The one state of a variable that was chosen.
   const States& Chosen(const Choices& choices, int variable) {
@@ -347,6 +357,31 @@ Layout Plan::LayoutOf(const Var& value) const {
   if (value.node->kind == NodeKind::kParameter) return parameters.at(value.node);
   if (value.node->kind == NodeKind::kApply) return of(value.node).outputs[value.index];
   return Layout::Replicated(RankOf(value.type()));
+}
+
+std::vector<double> InStages::SharesOf(const Node* node) const {
+  int64_t stage = Of(node);
+  if (stage == kAllStages) return SharesOf(node->graph);
+  std::vector<double> shares(most_parts.size(), 0);
+  shares[static_cast<size_t>(stage)] = 1;
+  return shares;
+}
+
+std::vector<double> InStages::SharesOf(const Graph* graph) const {
+  auto found = calls.find(graph);
+  if (found == calls.end()) return std::vector<double>(most_parts.size(), 1);  // all compute it
+  std::vector<double> shares = found->second;
+  double all = std::reduce(shares.begin(), shares.end());
+  for (double& share : shares) share /= all;
+  return shares;
+}
+
+void LackOfMemory(int64_t least, int64_t devices, int64_t limit, const std::string& why) {
+  Throw(
+      ErrorKind::kValue,
+      "For 'max_device_memory', the memory limit must be at least {} bytes for each of {} devices "
+      "{}, but got {}.",
+      least, devices, why, limit);
 }
 
 Plan MakePlan(const Module& module, const PlanOptions& options) {

@@ -9,6 +9,7 @@
 
 #include "ir/graph.h"
 #include "passes/parallel/redistribute.h"
+#include "passes/parallel/schedule.h"
 
 namespace ms::parallel {
 
@@ -43,6 +44,25 @@ enum class Mode : uint8_t {
   kPropagation,   // as kSemiAuto; nothing needs to be pinned
 };
 
+// How a program lies in the stages of a pipeline: a device has what belongs to its own alone.
+struct InStages {
+  // Nodes and parameters of what is cut, and Parameters of main; the others: all stages.
+  std::unordered_map<const Node*, int64_t> of;
+  std::unordered_map<const Graph*, std::vector<double>> calls;  // of called graphs, by stage
+  int parts = 1;                                                // of the batch
+  std::vector<int> most_parts{1};                               // that each stage keeps at once
+
+  int count() const { return static_cast<int>(most_parts.size()); }
+  int64_t Of(const Node* node) const {
+    auto found = of.find(node);
+    return found == of.end() ? kAllStages : found->second;
+  }
+  // By stage, the share that it has of what is there once: of a node, or of what calls of a graph
+  // make.
+  std::vector<double> SharesOf(const Node* node) const;
+  std::vector<double> SharesOf(const Graph* graph) const;
+};
+
 struct CostModel;  // passes/parallel/eliminate.h
 class TablePool;
 
@@ -54,14 +74,16 @@ struct PlanOptions {
   std::vector<std::optional<Layout>> inputs;
   std::vector<std::optional<Layout>> outputs;
   std::vector<bool> parameters;  // inputs that are Parameters: what a device holds of them lasts
+  InStages stages;               // whose mesh this is
   int64_t memory_limit = 0;      // bytes for each device; 0: none
+  bool lightest = false;         // any plan within the limit will do, however long it takes
   bool alternatives = false;     // find the rejected ones too
   int together = 3;              // so many axes are chosen at once, which is exact
   // Shown what is minimised, and the cost of what was found; for tests.
   std::function<void(const CostModel&, const TablePool&, double)> shown;
 };
 
-// What lies on a device, by kind.
+// What lies on a device of the fullest stage, by kind.
 struct MemoryUse {
   int64_t parameters = 0;   // and states of the optimizer
   int64_t activations = 0;  // kept for the backward pass
@@ -98,6 +120,7 @@ struct Plan {
   double bound = 0;      // no plan takes less; that of `seconds` where the search was exact
   bool limited = false;  // the search ended at its limit of work, or planned one part for all
   MemoryUse memory;
+  std::vector<StageMemory> stages;
   std::vector<Part> parts;
   CriticalPath critical;  // where alternatives were asked for
   std::vector<std::string> warnings;
@@ -106,6 +129,11 @@ struct Plan {
   // The layout in which a value is made: of a constant, replicated.
   Layout LayoutOf(const Var& value) const;
 };
+
+// Throws what is said, and known by (compile/versions/again.py), where a device has no room for a
+// plan: the least that it needs, and why no less would do.
+[[noreturn]] void LackOfMemory(int64_t least, int64_t devices, int64_t limit,
+                               const std::string& why);
 
 // Plans the module, whose types are those of the whole. ValueError where pins contradict each other
 // or do not fit, with the line of the node.

@@ -11,10 +11,21 @@
 
 namespace ms::parallel {
 
+// How what a variable keeps counts in the memory of a device.
+struct Keeping {
+  // All between steps; each part of a batch from its forward to its backward task; or a share of
+  // it, as blocks that are computed again are there one at a time.
+  enum How : uint8_t { kLasting, kPart, kOnce };
+  How how = kPart;
+  std::vector<double> shares;  // of what it keeps, by stage; empty: it keeps nothing
+  bool operator==(const Keeping&) const = default;
+};
+
 struct Variable {
   const Kind* kind = nullptr;
   const Node* node = nullptr;  // null: a value
-  float times = 1;             // how many it stands for (parts.h)
+  Keeping keeping;
+  float times = 1;  // how many it stands for (parts.h)
 };
 
 // The value goes from where it is made to where it is read, and its gradient back.

@@ -16,6 +16,7 @@ class Drawing {
   }
 
   Plan Draw() {
+    plan_.stages.resize(static_cast<size_t>(options_.stages.count()));  // nothing is counted
     for (const auto& graph : module_.graphs()) {
       for (const Node* node : graph->nodes()) {
         if (node->kind == NodeKind::kParameter)

@@ -1,6 +1,7 @@
 #include "passes/parallel/schedule.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "base/error.h"
@@ -8,7 +9,7 @@
 namespace ms::parallel {
 namespace {
 
-constexpr double kAlike = 1e-9;  // relative difference of times that count as equal
+constexpr double kAlike = 0.01;  // relative difference of times that no model can tell
 
 // Runs the lists of all stages as far as they go.
 class Simulator {
@@ -105,14 +106,6 @@ class Simulator {
     result.bubble = all > 0 ? 1 - busy / all : 0;
     for (; last >= 0; last = done_[static_cast<size_t>(last)].before)
       result.critical.insert(result.critical.begin(), done_[static_cast<size_t>(last)].task);
-    for (size_t s = 0; s < schedule_.size(); ++s) {
-      int64_t now = 0, most = 0;
-      for (const StageTask& task : schedule_[s]) {
-        now += task.backward ? -costs_.kept[s] : costs_.kept[s];
-        most = std::max(most, now);
-      }
-      result.most_kept.push_back(most);
-    }
     return result;
   }
 
@@ -164,22 +157,45 @@ Simulation Simulate(const Schedule& schedule, const StageCosts& costs) {
   return Simulator(schedule, costs).Run();
 }
 
-std::vector<ChosenSchedule> RankSchedules(const StageCosts& costs, int parts, int64_t limit) {
+int64_t StageMemory::Parameters() const { return static_cast<int64_t>(std::ceil(lasting)); }
+
+int64_t StageMemory::Activations(int parts) const {
+  return static_cast<int64_t>(std::ceil(parts * part + once));
+}
+
+std::vector<int> MostParts(const Schedule& schedule) {
+  std::vector<int> all;
+  for (const auto& list : schedule) {
+    int now = 0, most = 0;
+    for (const StageTask& task : list) {
+      now += task.backward ? -1 : 1;
+      most = std::max(most, now);
+    }
+    all.push_back(most);
+  }
+  return all;
+}
+
+std::vector<ChosenSchedule> RankSchedules(const StageCosts& costs,
+                                          const std::vector<StageMemory>& memory, int parts,
+                                          int64_t limit) {
   std::vector<ChosenSchedule> all;
   for (Scheduler scheduler : {Scheduler::k1F1B, Scheduler::kGpipe}) {
     Schedule schedule = Make(scheduler, static_cast<int>(costs.forward.size()), parts);
-    all.push_back({scheduler, Simulate(schedule, costs)});
+    ChosenSchedule made{scheduler, Simulate(schedule, costs), {}};
+    std::vector<int> most = MostParts(schedule);
+    for (size_t s = 0; s < memory.size(); ++s) {
+      made.most_kept.push_back(memory[s].Activations(most[s]));
+      made.most_held = std::max(made.most_held, memory[s].Whole(most[s]));
+    }
+    all.push_back(std::move(made));
   }
-  auto most = [](const ChosenSchedule& c) {
-    const auto& kept = c.simulation.most_kept;
-    return kept.empty() ? 0 : *std::max_element(kept.begin(), kept.end());
-  };
+  auto fits = [&](const ChosenSchedule& c) { return limit == 0 || c.most_held <= limit; };
   std::stable_sort(all.begin(), all.end(), [&](const ChosenSchedule& a, const ChosenSchedule& b) {
-    bool fits_a = limit == 0 || most(a) <= limit, fits_b = limit == 0 || most(b) <= limit;
-    if (fits_a != fits_b) return fits_a;
+    if (fits(a) != fits(b)) return fits(a);
     double x = a.simulation.seconds, y = b.simulation.seconds;
     if (std::abs(x - y) > kAlike * std::max(x, y)) return x < y;
-    return most(a) < most(b);
+    return a.most_held < b.most_held;
   });
   return all;
 }

@@ -10,6 +10,8 @@
 
 namespace ms::parallel {
 
+inline constexpr int64_t kAllStages = -1;  // in place of the number of one
+
 struct StageTask {
   int stage = 0;
   int part = 0;  // of the batch
@@ -32,13 +34,24 @@ Schedule Make(Scheduler scheduler, int stages, int parts);
 struct StageCosts {
   std::vector<double> forward, backward;  // seconds
   double transfer = 0;                    // seconds from one stage to the next
-  std::vector<int64_t> kept;              // bytes from the forward task to the backward task
 };
+
+// What a device of a stage holds, in bytes.
+struct StageMemory {
+  double lasting = 0;  // Parameters, with their gradients and the states of the optimizer
+  double part = 0;     // of each part of the batch, from its forward task to its backward task
+  double once = 0;     // however many parts there are: a block that is computed again
+  int64_t Parameters() const;
+  int64_t Activations(int parts) const;
+  int64_t Whole(int parts) const { return Parameters() + Activations(parts); }
+};
+
+// How many parts each stage has between their forward and backward tasks, at most.
+std::vector<int> MostParts(const Schedule& schedule);
 
 struct Simulation {
   double seconds = 0;
   double bubble = 0;                // the share of the time of all stages in which they wait
-  std::vector<int64_t> most_kept;   // bytes, by stage
   std::vector<StageTask> order;     // all tasks by their begin: what one needs comes before it
   std::vector<double> begin;        // of these
   std::vector<StageTask> critical;  // tasks of which each waits for the one before it, to the end
@@ -50,9 +63,13 @@ Simulation Simulate(const Schedule& schedule, const StageCosts& costs);
 struct ChosenSchedule {
   Scheduler scheduler = Scheduler::kBest;
   Simulation simulation;
+  std::vector<int64_t> most_kept;  // activations, in bytes, by stage
+  int64_t most_held = 0;           // by a device of the fullest stage, in bytes
 };
-// All that there are, the best one first: the quickest of those that keep no more than `limit`
-// bytes in any stage (0: no limit), and of equally quick ones that which keeps the least.
-std::vector<ChosenSchedule> RankSchedules(const StageCosts& costs, int parts, int64_t limit);
+// All that there are, the best one first: the quickest of those by which no stage holds more than
+// `limit` bytes (0: no limit), and of those that are about as quick that which keeps the least.
+std::vector<ChosenSchedule> RankSchedules(const StageCosts& costs,
+                                          const std::vector<StageMemory>& memory, int parts,
+                                          int64_t limit);
 
 }  // namespace ms::parallel

@@ -14,7 +14,10 @@ constexpr int kPolishings = 12;               // at most
 constexpr size_t kMostTies = 4;               // ways to tie axes that are tried; of many axes, one
 constexpr size_t kMany = 6;                   // of more axes single ones are changed alone
 constexpr size_t kPlans = 8;                  // whose choices are looked at together
-constexpr int kPrices = 14;                   // of memory that are tried
+constexpr int kPrices = 10;                   // of memory that are tried, between ...
+constexpr double kCheapest = 1e-15;           // ... seconds for a byte that hardly count, ...
+constexpr double kDearest = 1;                // ... and that nothing else counts beside, ...
+constexpr double kClose = 1.02;               // ... until they are as close as this
 constexpr double kBetter = 1e-6;              // relative
 constexpr int kFarWays = 10000;               // that are looked for near the best plan
 constexpr size_t kEntries = size_t{1} << 20;  // of a table
@@ -26,6 +29,17 @@ constexpr size_t kWorkAmongMany = size_t{1} << 26;  // ... where this is done ma
 // something else than the batch, where seconds are not asked for.
 constexpr double kIdle = 1e-3;
 constexpr double kDeviation = 1e-8;
+
+// Adds what a variable keeps, of all parts of the batch together, to the stages that hold it.
+void AddHeld(const Keeping& keeping, double bytes, int parts, std::vector<StageMemory>* stages) {
+  for (size_t s = 0; s < keeping.shares.size(); ++s) {
+    StageMemory& stage = (*stages)[s];
+    double here = bytes * keeping.shares[s];
+    if (keeping.how == Keeping::kLasting) stage.lasting += here;
+    if (keeping.how == Keeping::kPart) stage.part += here / parts;
+    if (keeping.how == Keeping::kOnce) stage.once += here;
+  }
+}
 
 }  // namespace
 
@@ -47,51 +61,73 @@ bool Search::together() const {
 }
 
 Choices Search::Run() {
-  bool follow = Follows();
-  Choices best = Solve({0, follow});
-  bool fits =
-      options_.memory_limit <= 0 || best.bytes <= static_cast<double>(options_.memory_limit);
-  if (fits) return best;
-  if (!follow) return Fitting();
-  Throw(ErrorKind::kValue,
-        "the memory limit must be at least {} bytes for each of {} devices as the program is cut "
-        "in this mode, but got {}: pin more, or let the search choose",
-        static_cast<int64_t>(std::ceil(best.bytes)), options_.mesh.devices(),
-        options_.memory_limit);
+  if (Follows()) return Followed();
+  if (options_.lightest && options_.memory_limit > 0) return Lightest();
+  Choices best = Solve({});
+  return Fits(best) ? best : Fitting(best);
 }
 
-// The least price of memory at which it fits, by bisection.
-Choices Search::Fitting() {
-  auto limit = static_cast<double>(options_.memory_limit);
-  Choices best;
-  double low = 0, high = 1e-12;
-  bool found = false;
-  double bound = 0;
-  for (int i = 0; i < kPrices; ++i) {
-    double price = found ? (low + high) / 2 : high;
-    Choices next = Solve({price, false});
+bool Search::Fits(const Choices& choices) const {
+  return options_.memory_limit <= 0 || MostHeld(choices) <= options_.memory_limit;
+}
+
+Choices Search::Followed() {
+  Choices only = Solve({0, true});
+  if (Fits(only)) return only;
+  LackOfMemory(MostHeld(only), devices(), options_.memory_limit,
+               "as the program is cut in this mode (pin more, or let the search choose)");
+}
+
+// What a variable keeps is its own affair, so what holds the least is found from anywhere.
+Choices Search::Lightest() {
+  Choices lightest = Solve({kDearest});
+  if (Fits(lightest)) return lightest;
+  LackOfMemory(MostHeld(lightest), devices(), options_.memory_limit,
+               "for the lightest plan of the program");
+}
+
+// Of a byte that a variable keeps, how many the devices of all stages hold together.
+double Search::Held(const Variable& variable) const {
+  const InStages& stages = options_.stages;
+  double held = 0;
+  for (size_t s = 0; s < variable.keeping.shares.size(); ++s) {
+    double parts = static_cast<double>(stages.most_parts[s]) / stages.parts;
+    held += variable.keeping.shares[s] * (variable.keeping.how == Keeping::kPart ? parts : 1);
+  }
+  return held;
+}
+
+double Search::HeldByAll(const Choices& choices) const {
+  double held = 0;
+  for (size_t s = 0; s < choices.stages.size(); ++s) {
+    const StageMemory& stage = choices.stages[s];
+    held += stage.lasting + stage.once + options_.stages.most_parts[s] * stage.part;
+  }
+  return held;
+}
+
+int64_t Search::MostHeld(const Choices& choices) const {
+  int64_t most = 0;
+  for (size_t s = 0; s < choices.stages.size(); ++s)
+    most = std::max(most, choices.stages[s].Whole(options_.stages.most_parts[s]));
+  return most;
+}
+
+// The least price of memory at which it fits, by bisection between the plan without a price, which
+// does not, and the lightest one.
+Choices Search::Fitting(const Choices& free) {
+  double limits = static_cast<double>(options_.memory_limit) * options_.stages.count();
+  double low = kCheapest, high = kDearest, bound = free.bound;
+  Choices best = Lightest();
+  for (int i = 0; i < kPrices && high > low * kClose; ++i) {
+    double price = std::sqrt(low * high);
+    Choices next = Solve({price});
     // Lagrange: no plan that fits takes less than this.
-    bound = std::max(bound, next.bound - price * limit);
-    bool fits = next.bytes <= limit;
-    bool better = fits ? !found || next.seconds < best.seconds : !found;
-    if (better) best = next;
-    found |= fits;
-    if (fits)
-      high = price;
-    else if (found)
-      low = price;
-    else
-      low = high, high *= 100;
-    if (!found && high > 1) break;
+    bound = std::max(bound, next.bound - price * limits);
+    (Fits(next) ? high : low) = price;
+    if (Fits(next) && next.seconds < best.seconds) best = std::move(next);
   }
-  if (!found) {
-    Throw(ErrorKind::kValue,
-          "the memory limit must be at least {} bytes for each of {} devices, which the lightest "
-          "plan of the program takes, but got {}",
-          static_cast<int64_t>(std::ceil(best.bytes)), options_.mesh.devices(),
-          options_.memory_limit);
-  }
-  best.bound = std::min(best.seconds, std::max(0.0, bound));
+  best.bound = std::min(best.seconds, bound);
   return best;
 }
 
@@ -117,7 +153,8 @@ float Search::Deviation(const Kind& kind, const States& states, int state) const
 }
 
 int Search::Own(const Variable& variable, const States& states, const Goal& goal) {
-  auto [place, fresh] = own_.try_emplace({states.id, variable.times}, 0);
+  double held = Held(variable);
+  auto [place, fresh] = own_.try_emplace({states.id, variable.times, held}, 0);
   if (!fresh) return place->second;
   std::vector<float> values;
   for (int i = 0; i < states.size(); ++i) {
@@ -125,7 +162,7 @@ int Search::Own(const Variable& variable, const States& states, const Goal& goal
     if (goal.follow)
       values.push_back(Deviation(*variable.kind, states, i));
     else
-      values.push_back(states.seconds[s] + static_cast<float>(goal.price) * states.bytes[s]);
+      values.push_back(states.seconds[s] + static_cast<float>(goal.price * held) * states.bytes[s]);
     values.back() *= variable.times;
   }
   return place->second = pool_.Add(states.size(), 1, std::move(values));
@@ -240,10 +277,14 @@ void Search::AddPlans(const Goal& goal, std::vector<Found>* found) {
     found->push_back({std::move(start), 0});
     Improve(goal, order, kRounds, &found->back());
   };
+  if (!known_.empty() && goal.price < kDearest) {
+    auto dearer = known_.lower_bound(goal.price);
+    if (dearer != known_.end()) add(dearer->second, quickest_first);
+    if (dearer != known_.begin()) add(std::prev(dearer)->second, quickest_first);
+    return;
+  }
   add(Start(), quickest_first);
-  if (goal.follow) return;
-  for (const auto& choices : known_) add(choices, quickest_first);
-  if (!known_.empty()) return;
+  if (goal.follow || goal.price >= kDearest) return;
   add(Start(), slowest_first);
   std::vector<Choice> batch = Start();
   if (Spent()) return;
@@ -295,9 +336,10 @@ Choices Search::AxisByAxis(const Goal& goal) {
   std::stable_sort(found.begin(), found.end(),
                    [](const Found& a, const Found& b) { return a.cost < b.cost; });
   Found best = found[0];
-  if (!goal.follow) {
+  if (!goal.follow &&
+      goal.price < kDearest) {  // of one variable, a byte less is had along one axis
     Polish(goal, std::move(found), &best);
-    known_.push_back(best.choices);
+    known_[goal.price] = best.choices;
   }
   Choices result = Measured(std::move(best.choices));
   result.limited = Spent();
@@ -316,17 +358,19 @@ double Search::Least() const {
 // What a goal has of it; ways between far layouts were only about known where it was chosen.
 double Search::CostOf(const Goal& goal, const std::vector<Choice>& choices) {
   Choices measured = Measured(choices);
-  return measured.seconds + goal.price * measured.bytes;
+  return measured.seconds + goal.price * HeldByAll(measured);
 }
 
 Choices Search::Measured(std::vector<Choice> choices) {
   Choices result;
+  result.stages.resize(static_cast<size_t>(options_.stages.count()));
   std::vector<const States*> states;
   for (size_t v = 0; v < choices.size(); ++v) {
     states.push_back(&tables_.Of(*problem_.variables[v].kind, choices[v], 0));
     auto times = static_cast<double>(problem_.variables[v].times);
     result.seconds += times * states.back()->seconds[0];
-    result.bytes += times * states.back()->bytes[0];
+    AddHeld(problem_.variables[v].keeping, times * states.back()->bytes[0], options_.stages.parts,
+            &result.stages);
   }
   for (const Link& link : problem_.links)
     result.seconds += tables_.Seconds(link, *states[static_cast<size_t>(link.from)], 0,

@@ -16,9 +16,9 @@ namespace ms::parallel {
 struct Choices {
   std::vector<Choice> of;  // by variable
   double seconds = 0;
-  double bytes = 0;      // that last on a device
-  double bound = 0;      // of seconds
-  bool limited = false;  // work that was not allowed might have found a better one
+  std::vector<StageMemory> stages;  // of a device of each
+  double bound = 0;                 // of seconds
+  bool limited = false;             // work that was not allowed might have found a better one
 };
 
 class Search;
@@ -38,7 +38,7 @@ class Search {
  private:
   // What is minimised: seconds, with a price for memory, or the least redistribution.
   struct Goal {
-    double price = 0;  // seconds for a byte
+    double price = 0;  // seconds for a byte that a device of any stage holds
     bool follow = false;
   };
 
@@ -59,11 +59,18 @@ class Search {
                      std::vector<Choice>* choices);
   Solution SolveAlong(const Goal& goal, uint32_t axes, std::vector<Choice>* choices,
                       const std::vector<uint32_t>& tied = {});
+  double Held(const Variable& variable) const;
+  double HeldByAll(const Choices& choices) const;
+  int64_t MostHeld(const Choices& choices) const;
   int Own(const Variable& variable, const States& states, const Goal& goal);
   float Deviation(const Kind& kind, const States& states, int state) const;
   double CostOf(const Goal& goal, const std::vector<Choice>& choices);
   double Least() const;
-  Choices Fitting();
+  Choices Followed();
+  Choices Lightest();
+  Choices Fitting(const Choices& free);
+  bool Fits(const Choices& choices) const;
+  int64_t devices() const { return options_.mesh.devices() * options_.stages.count(); }
   bool Follows() const;
   bool Spent() const { return pool_.work() > most_; }
 
@@ -71,10 +78,11 @@ class Search {
   const PlanOptions& options_;
   StateTables tables_;
   TablePool pool_;
-  std::map<std::pair<int, float>, int> own_;  // vectors by states and times, for the goal in use
-  std::vector<int> axes_;                     // of more than one device
-  std::vector<std::vector<Choice>> known_;    // plans that other goals had
-  size_t most_ = 0;                           // work, that of earlier goals included
+  // Vectors by states, times and what a kept byte counts, for the goal in use.
+  std::map<std::tuple<int, float, double>, int> own_;
+  std::vector<int> axes_;                        // of more than one device
+  std::map<double, std::vector<Choice>> known_;  // plans of other prices
+  size_t most_ = 0;                              // work, that of earlier goals included
 };
 
 }  // namespace ms::parallel

@@ -14,13 +14,14 @@ bool Is(const Node* node, const char* name) {
 }  // namespace
 
 StageOrder::StageOrder(const Graph& main, const std::vector<int64_t>& inputs,
-                       const ParallelOptions& options, const StagePlan& plan)
+                       const ParallelOptions& options, const StagePlan& plan,
+                       const std::vector<StageMemory>& memory)
     : main_(main),
       stages_(StagesOf(main, inputs, true)),
       parts_(main.nodes().size(), kNone),
       back_(main.nodes().size(), false) {
   FindParts();
-  Choose(options, plan);
+  Choose(options, plan.costs, memory);
   Schedule();
 }
 
@@ -48,10 +49,12 @@ void StageOrder::FindParts() {
 }
 
 // By costs that all processes have: they must come to the same list.
-void StageOrder::Choose(const ParallelOptions& options, const StagePlan& plan) {
-  report_.transfer = plan.costs.transfer;
+void StageOrder::Choose(const ParallelOptions& options, const StageCosts& costs,
+                        const std::vector<StageMemory>& memory) {
+  report_.transfer = costs.transfer;
   auto& all = report_.schedules;
-  all = RankSchedules(plan.costs, static_cast<int>(report_.parts), options.plan.memory_limit);
+  int64_t limit = options.plan.memory_limit;
+  all = RankSchedules(costs, memory, static_cast<int>(report_.parts), limit);
   Scheduler wanted = options.pipeline.scheduler;
   if (joined_) {
     std::erase_if(all, [](const ChosenSchedule& c) { return c.scheduler != Scheduler::kGpipe; });
@@ -65,13 +68,17 @@ void StageOrder::Choose(const ParallelOptions& options, const StagePlan& plan) {
                                [&](const ChosenSchedule& c) { return c.scheduler == wanted; });
     std::rotate(all.begin(), chosen, chosen + 1);
   }
-  for (size_t s = 0; s < plan.costs.forward.size(); ++s) {
-    StageReport stage;
-    stage.forward = plan.costs.forward[s];
-    stage.backward = plan.costs.backward[s];
-    stage.kept = plan.costs.kept[s];
-    stage.most_kept = all[0].simulation.most_kept[s];
-    report_.stages.push_back(std::move(stage));
+  if (limit > 0 && all[0].most_held > limit) {
+    LackOfMemory(all[0].most_held, options.AllDevices().devices(), limit,
+                 fmt::format("with the schedule '{}'", Name(all[0].scheduler)));
+  }
+  for (size_t s = 0; s < costs.forward.size(); ++s) {
+    report_.stages.push_back({costs.forward[s],
+                              costs.backward[s],
+                              memory[s].Parameters(),
+                              memory[s].Activations(1),
+                              all[0].most_kept[s],
+                              {}});
   }
 }
 

@@ -12,7 +12,7 @@ namespace ms::parallel {
 class StageOrder {
  public:
   StageOrder(const Graph& main, const std::vector<int64_t>& inputs, const ParallelOptions& options,
-             const StagePlan& plan);
+             const StagePlan& plan, const std::vector<StageMemory>& memory);
 
   int64_t stage(const Node* node) const { return stages_[node->id]; }
   // What others need comes before them.
@@ -23,7 +23,8 @@ class StageOrder {
   static constexpr int64_t kNone = -1, kSeveral = -2;  // in place of the number of a part
 
   void FindParts();
-  void Choose(const ParallelOptions& options, const StagePlan& plan);
+  void Choose(const ParallelOptions& options, const StageCosts& costs,
+              const std::vector<StageMemory>& memory);
   void Schedule();
   void Add(Node* node, std::vector<bool>* done);
   void AddUpInOrder(std::vector<int>* last);

@@ -302,12 +302,13 @@ class Writer {
 
 }  // namespace
 
-StageProgram KeepStage(Module& module, const ParallelOptions& options, const StagePlan& plan) {
+StageProgram KeepStage(Module& module, const ParallelOptions& options, const StagePlan& plan,
+                       const std::vector<StageMemory>& memory) {
   StageProgram result;
   result.everybody = GroupOfAll(options.AllDevices());
   result.everybody.name = options.group_prefix + result.everybody.name;
   result.held = Holders(module, options, plan.marks).held();
-  StageOrder order(*module.main(), result.held, options, plan);
+  StageOrder order(*module.main(), result.held, options, plan, memory);
   result.report = std::move(order.report());
   result.report.warnings = plan.warnings;
   if (!result.report.note.empty() && options.pipeline.scheduler == Scheduler::k1F1B) {
@@ -319,9 +320,7 @@ StageProgram KeepStage(Module& module, const ParallelOptions& options, const Sta
     if (!options.plan.parameters[i]) continue;
     for (int64_t s = 0; s < options.pipeline.stages; ++s) {
       if (result.held[i] != s && result.held[i] != kAllStages) continue;
-      StageReport& stage = result.report.stages[static_cast<size_t>(s)];
-      stage.parameters += static_cast<int64_t>(inputs[i].type().bytes());
-      stage.holds.push_back(inputs[i].node->name);
+      result.report.stages[static_cast<size_t>(s)].holds.push_back(inputs[i].node->name);
     }
   }
   module.set_main(Writer(module, options, result.held, order, result.everybody).Write());

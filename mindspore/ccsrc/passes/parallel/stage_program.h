@@ -17,7 +17,7 @@ namespace ms::parallel {
 // What one stage does, in the model of costs.
 struct StageReport {
   double forward = 0, backward = 0;  // seconds for one part of the batch
-  int64_t parameters = 0;            // bytes on each of its devices, states of the optimizer too
+  int64_t parameters = 0;            // bytes on each of its devices, with what belongs to them
   int64_t kept = 0;                  // bytes of one part from forward to backward
   int64_t most_kept = 0;             // of all parts together, at most
   std::vector<std::string> holds;    // Parameters
@@ -41,6 +41,7 @@ struct StageProgram {
 
 // What a process does not hold is a tensor of
 // no elements among its inputs and outputs.
-StageProgram KeepStage(Module& module, const ParallelOptions& options, const StagePlan& plan);
+StageProgram KeepStage(Module& module, const ParallelOptions& options, const StagePlan& plan,
+                       const std::vector<StageMemory>& memory);
 
 }  // namespace ms::parallel

@@ -2,276 +2,21 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
+#include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "ir/control.h"
-#include "ir/span.h"
-#include "passes/parallel/strategy.h"
+#include "passes/parallel/stage_marks.h"
 
 namespace ms::parallel {
 namespace {
-
-using Marks = std::vector<int64_t>;
-
-// A graph that is differentiated, and what main gives to it.
-struct Site {
-  Graph* graph = nullptr;
-  Vars bound;  // of main, for each input
-};
 
 bool IsMove(const Node& node) {
   static const OpDef& move = Ops().Get("StageMove");
   return node.op == &move;
 }
 
-int64_t BytesOf(const Node& node) {
-  int64_t bytes = 0;
-  for (const Type& type : node.outputs) {
-    if (type.is_tensor()) bytes += static_cast<int64_t>(type.bytes());
-  }
-  return bytes;
-}
-
-// The function that a Call of main applies, where it is the gradient of a known one.
-const Node* DifferentiatedBy(const Node& call) {
-  const Node* f = call.inputs[0].node;
-  bool transformed = false;
-  while (f->kind == NodeKind::kApply && !PartialGraph(f)) {
-    bool through = IsTransform(*f) || f->op == Control().custom_grad;
-    if (!through) return nullptr;
-    transformed |= IsTransform(*f);
-    f = f->inputs[0].node;
-  }
-  return transformed && PartialGraph(f) ? f : nullptr;
-}
-
-std::vector<Site> FindSites(Module& module) {
-  std::vector<Site> sites;
-  Graph* main = module.main();
-  for (const Node* node : main->nodes()) {
-    if (node->op != Control().call) continue;
-    const Node* partial = DifferentiatedBy(*node);
-    if (!partial) continue;
-    Site site{PartialGraph(partial), partial->inputs};
-    site.bound.insert(site.bound.end(), node->inputs.begin() + 1, node->inputs.end());
-    size_t count = site.graph->inputs().size();
-    if (site.bound.size() < count) continue;
-    site.bound.resize(count);  // tangents may follow
-    sites.push_back(std::move(site));
-  }
-  if (sites.empty()) sites.push_back({main, main->inputs()});
-  return sites;
-}
-
-// "2" of "2.weight": what the cell is called that has the Parameter.
-std::string CellOf(const std::string& name) {
-  size_t dot = name.rfind('.');
-  return dot == std::string::npos ? name : name.substr(0, dot);
-}
-
-// ---- marks --------------------------------------------------------------------------------------
-// Which inputs of main a site's inputs are; -1: something that was computed, or data.
-std::vector<int> ParametersOf(const Site& site, const Graph& main,
-                              const std::vector<bool>& parameters) {
-  std::unordered_map<const Node*, int> number;
-  int next = 0;
-  for (const Var& v : main.inputs()) number[v.node] = next++;
-  std::vector<int> found;
-  for (const Var& v : site.bound) {
-    auto it = number.find(v.node);
-    bool parameter = it != number.end() && parameters[static_cast<size_t>(it->second)];
-    found.push_back(parameter ? it->second : -1);
-  }
-  return found;
-}
-
-// Cuts a row of cells into stages so that the slowest one is as quick as can be.
-class OwnCut {
- public:
-  OwnCut(const Site& site, const Graph& main, const std::vector<bool>& parameters,
-         const Device& device)
-      : inputs_(ParametersOf(site, main, parameters)) {
-    const Graph& graph = *site.graph;
-    std::unordered_map<const Node*, size_t> place;
-    for (const Var& v : graph.inputs()) place.emplace(v.node, place.size());
-    std::map<std::string, int64_t> cells;
-    Marks cell_of(inputs_.size(), kAllStages);
-    Vars main_inputs = main.inputs();
-    for (const Node* node : graph.nodes()) {
-      for (const Var& v : node->inputs) {
-        auto at = place.find(v.node);
-        if (at == place.end() || inputs_[at->second] < 0) continue;
-        const Node& parameter = *main_inputs[static_cast<size_t>(inputs_[at->second])].node;
-        auto number = static_cast<int64_t>(cells.size());
-        cell_of[at->second] = cells.try_emplace(CellOf(parameter.name), number).first->second;
-      }
-    }
-    cells_ = std::move(cell_of);
-    Measure(graph, static_cast<int64_t>(cells.size()), device);
-  }
-
-  int64_t cells() const { return static_cast<int64_t>(seconds_.size()); }
-
-  // For each input of the site its stage; nothing where those that are marked already are not in
-  // order. `all`: each stage gets a cell.
-  std::optional<Marks> Cut(const PipelineOptions& options, const Marks& main_marks,
-                           bool all) const {
-    int64_t stages = options.stages;
-    auto n = static_cast<size_t>(cells());
-    Marks known(n, kAllStages);
-    for (size_t i = 0; i < inputs_.size(); ++i) {
-      if (cells_[i] < 0 || inputs_[i] < 0) continue;
-      int64_t& of_cell = known[static_cast<size_t>(cells_[i])];
-      of_cell = std::max(of_cell, main_marks[static_cast<size_t>(inputs_[i])]);
-    }
-    std::vector<double> before(n + 1, 0);
-    for (size_t i = 0; i < n; ++i) before[i + 1] = before[i] + seconds_[i];
-    // Of the first i cells, in as many stages as were added so far: what the slowest one computes
-    // or sends, and, where sending decides, how even the stages are.
-    using Score = std::pair<double, double>;
-    constexpr Score kNone{1e300, 1e300};
-    std::vector<Score> best(n + 1, kNone);
-    std::vector<std::vector<size_t>> begin(static_cast<size_t>(stages), std::vector<size_t>(n + 1));
-    best[0] = {0, 0};
-    for (int64_t s = 0; s < stages; ++s) {
-      std::vector<Score> next(n + 1, kNone);
-      std::vector<size_t>& from = begin[static_cast<size_t>(s)];
-      for (size_t end = all ? 1 : 0; end <= n; ++end) {
-        double sends = end > 0 && end < n ? options.alpha + bytes_[end - 1] * options.beta : 0;
-        for (size_t i = end + (all ? 0 : 1); i-- > 0;) {
-          if (i < end && known[i] >= 0 && known[i] != s) break;  // that one is elsewhere
-          double computes = before[end] - before[i];
-          Score whole{std::max({best[i].first, computes, sends}),
-                      best[i].second + computes * computes};
-          if (whole <= next[end]) next[end] = whole, from[end] = i;
-        }
-      }
-      best = std::move(next);
-    }
-    if (best[n] == kNone) return std::nullopt;
-    std::vector<int64_t> stage_of(n);
-    size_t end = n;
-    for (int64_t s = stages; s-- > 0;) {
-      size_t first = begin[static_cast<size_t>(s)][end];
-      std::fill(stage_of.begin() + static_cast<std::ptrdiff_t>(first),
-                stage_of.begin() + static_cast<std::ptrdiff_t>(end), s);
-      end = first;
-    }
-    Marks marks(inputs_.size(), kAllStages);
-    for (size_t i = 0; i < marks.size(); ++i) {
-      if (cells_[i] >= 0) marks[i] = stage_of[static_cast<size_t>(cells_[i])];
-    }
-    return marks;
-  }
-
- private:
-  // Each node counts for the last cell that it depends on; what is read behind a later cell goes
-  // through all cuts in between.
-  void Measure(const Graph& graph, int64_t cells, const Device& device) {
-    seconds_.assign(static_cast<size_t>(cells), 0);
-    bytes_.assign(static_cast<size_t>(cells), 0);
-    if (cells == 0) return;
-    Marks last = StagesOf(graph, cells_);
-    std::vector<int64_t> read(graph.nodes().size(), -1);
-    for (const Node* node : graph.nodes()) {
-      int64_t mine = std::max<int64_t>(last[node->id], 0);
-      if (last[node->id] >= 0) seconds_[static_cast<size_t>(mine)] += SecondsOf(*node, device);
-      for (const Var& v : node->inputs) read[v.node->id] = std::max(read[v.node->id], mine);
-    }
-    for (const Node* node : graph.nodes()) {
-      if (node->kind != NodeKind::kApply || last[node->id] < 0) continue;
-      auto bytes = static_cast<double>(BytesOf(*node));
-      for (int64_t i = last[node->id]; i < read[node->id]; ++i)
-        bytes_[static_cast<size_t>(i)] += bytes;
-    }
-  }
-
-  std::vector<int> inputs_;  // of the site
-  Marks cells_;
-  std::vector<double> seconds_, bytes_;  // by cell: what it takes, what goes on behind it
-};
-
-// ---- checks -------------------------------------------------------------------------------------
-// A mark must not fall along the way: some stage would have to wait for one behind it.
-class OrderCheck {
- public:
-  OrderCheck(const Graph& graph, const Marks& inputs, std::vector<int> parameters)
-      : stages_(StagesOf(graph, inputs)), readers_(graph.nodes().size()), data_(readers_.size()) {
-    size_t i = 0;
-    for (const Var& v : graph.inputs()) data_[v.node->id] = parameters[i++] < 0;
-    for (const Node* node : graph.nodes()) {
-      for (const Var& v : node->inputs) {
-        readers_[v.node->id].push_back(node);
-        data_[node->id] = data_[node->id] || data_[v.node->id];
-      }
-    }
-  }
-  // Whether data meets the value in its own stage, or nothing reads it.
-  bool Fits(const Node* value) const {
-    if (readers_[value->id].empty()) return true;
-    return std::any_of(
-        readers_[value->id].begin(), readers_[value->id].end(), [&](const Node* reader) {
-          return stages_[reader->id] == stages_[value->id] && (data_[reader->id] || Fits(reader));
-        });
-  }
-  // What reads it in a later stage, and the stage.
-  std::pair<const Node*, int64_t> Reader(const Node* value) const {
-    for (const Node* reader : readers_[value->id]) {
-      if (stages_[reader->id] != stages_[value->id]) return {reader, stages_[reader->id]};
-      if (auto found = Reader(reader); found.first) return found;
-    }
-    return {nullptr, kAllStages};
-  }
-
- private:
-  Marks stages_;
-  std::vector<std::vector<const Node*>> readers_;
-  std::vector<bool> data_;
-};
-
-// Some cell of what is differentiated must be in each of the stages.
-void CheckAllMarked(const Graph& main, const std::vector<Site>& sites, const Marks& marks,
-                    int64_t stages, const std::vector<bool>& parameters) {
-  std::vector<bool> has(static_cast<size_t>(stages), false);
-  for (const Site& site : sites) {
-    for (int number : ParametersOf(site, main, parameters)) {
-      int64_t stage = number < 0 ? kAllStages : marks[static_cast<size_t>(number)];
-      if (stage >= 0) has[static_cast<size_t>(stage)] = true;
-    }
-  }
-  for (int64_t s = 0; s < stages; ++s) {
-    if (has[static_cast<size_t>(s)]) continue;
-    Throw(ErrorKind::kValue,
-          "For 'pipeline_stage', each of the {} stages must have a cell with trained Parameters, "
-          "but none is marked with {}: mark one, set 'pipeline_stages' to as many as there are, "
-          "or mark no cell at all, and the compiler cuts the network.",
-          stages, s);
-  }
-}
-
-void CheckOrder(const Graph& main, const Site& site, const Marks& marks,
-                const std::vector<bool>& parameters) {
-  std::vector<int> numbers = ParametersOf(site, main, parameters);
-  Vars names = main.inputs(), inputs = site.graph->inputs();
-  Marks of_inputs;
-  for (int number : numbers)
-    of_inputs.push_back(number < 0 ? kAllStages : marks[static_cast<size_t>(number)]);
-  OrderCheck check(*site.graph, of_inputs, numbers);
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (of_inputs[i] < 0 || check.Fits(inputs[i].node)) continue;
-    auto [reader, stage] = check.Reader(inputs[i].node);
-    const std::string& name = names[static_cast<size_t>(numbers[i])].node->name;
-    Throw(ErrorKind::kValue,
-          "For 'pipeline_stage', marks must not fall on the way through the network, but the cell "
-          "'{}' (Parameter '{}') is marked with {} and uses what stage {} has made{}: mark it with "
-          "{} or later.",
-          CellOf(name), name, of_inputs[i], stage,
-          reader && reader->span ? " at " + ShortSpan(reader->span) : "", stage);
-  }
-}
-
-// ---- moves --------------------------------------------------------------------------------------
 class Inserter {
  public:
   Inserter(Graph* graph, const Marks& inputs)
@@ -358,80 +103,7 @@ std::vector<int64_t> StagesOf(const Graph& graph, const std::vector<int64_t>& in
   return stages;
 }
 
-double SecondsOf(const Node& node, const Device& device) {
-  if (node.kind != NodeKind::kApply || node.op->structural) return 0;
-  Strategy strategy;
-  ComputeKind(node, {}, device).Build({}, AllAlike(), &strategy);
-  return strategy.seconds;
-}
-
 namespace {
-
-// Of what is differentiated, each once.
-std::vector<Site> EachOnce(const std::vector<Site>& sites) {
-  std::vector<Site> each;
-  for (const Site& site : sites) {
-    bool known = std::any_of(each.begin(), each.end(),
-                             [&](const Site& other) { return other.graph == site.graph; });
-    if (!known) each.push_back(site);
-  }
-  return each;
-}
-
-void CheckNumbers(const Graph& main, const Marks& marks, int64_t stages) {
-  for (size_t i = 0; i < marks.size(); ++i) {
-    if (marks[i] < stages) continue;
-    const std::string& name = main.inputs()[i].node->name;
-    Throw(ErrorKind::kValue,
-          "For 'pipeline_stage', a stage must be in [0, {}), as 'pipeline_stages' says, but the "
-          "cell '{}' (Parameter '{}') is marked with {}.",
-          stages, CellOf(name), name, marks[i]);
-  }
-}
-
-// The marks that there are to be: those of the user, or those of the best cut of each network that
-// is differentiated, where those that were cut before say nothing of it.
-Marks ChooseMarks(const std::vector<Site>& sites, const Graph& main, const PipelineOptions& options,
-                  const std::vector<bool>& parameters, const Device& device,
-                  std::vector<std::string>* warnings) {
-  Marks marks = options.marks;
-  marks.resize(main.inputs().size(), kAllStages);
-  CheckNumbers(main, marks, options.stages);
-  bool trains = sites[0].graph != &main;
-  if (std::any_of(marks.begin(), marks.end(), [](int64_t m) { return m >= 0; })) {
-    if (trains) CheckAllMarked(main, sites, marks, options.stages, parameters);
-    for (const Site& site : sites) {
-      if (trains) CheckOrder(main, site, marks, parameters);
-    }
-    return marks;
-  }
-  for (const Site& site : sites) {
-    OwnCut cut(site, main, parameters, device);
-    bool first = site.graph == sites[0].graph;
-    if (first && cut.cells() < options.stages) {
-      if (!trains) return marks;
-      Throw(ErrorKind::kValue,
-            "For 'pipeline_stages', a network must have at least as many cells with Parameters as "
-            "stages, {}, but it has {}.",
-            options.stages, cut.cells());
-    }
-    std::vector<int> numbers = ParametersOf(site, main, parameters);
-    std::optional<Marks> found = cut.Cut(options, marks, first);
-    if (!found) {
-      warnings->push_back(fmt::format(
-          "For 'pipeline_stages', of the {} networks that the step differentiates '{}' could not "
-          "be "
-          "cut, as it uses cells of the others in another order: what it has alone is held by all "
-          "stages that use it. Mark cells with pipeline_stage.",
-          sites.size(), site.graph->name()));
-      continue;
-    }
-    for (size_t i = 0; i < found->size(); ++i) {
-      if (numbers[i] >= 0) marks[static_cast<size_t>(numbers[i])] = (*found)[i];
-    }
-  }
-  return marks;
-}
 
 // The stages of the inputs of what is cut: where several places of main call it, the last ones.
 std::map<Graph*, Marks> InputStages(const std::vector<Site>& sites, const Graph& main,
@@ -445,41 +117,105 @@ std::map<Graph*, Marks> InputStages(const std::vector<Site>& sites, const Graph&
   return inputs;
 }
 
+// Fills in the plan what the stages compute and send, and which nodes are theirs.
+class Surveyor {
+ public:
+  Surveyor(const StageWork& work, size_t stages, StagePlan* plan)
+      : work_(work), seconds_(stages), plan_(*plan) {}
+
+  void Visit(const Graph& graph, const Marks& of) {
+    static const OpDef& mark = Ops().Get("StageMark");
+    for (const Node* node : graph.nodes()) {
+      int64_t stage = of[node->id];
+      if (node->op == &mark)
+        plan_.lies.parts =
+            std::max(plan_.lies.parts, 1 + static_cast<int>(node->attr<int64_t>("part")));
+      if (stage < 0) continue;
+      plan_.lies.of[node] = stage;
+      if (node->kind != NodeKind::kApply) continue;
+      if (!MakesFunctions(*node)) VisitCalled(*node, static_cast<size_t>(stage));
+      StageWork::Seconds& all = seconds_[static_cast<size_t>(stage)];
+      StageWork::Seconds one = work_.Of(*node);
+      all.forward += one.forward, all.backward += one.backward;
+      for (const Var& v : node->inputs) {
+        bool comes = v.node->kind == NodeKind::kApply && of[v.node->id] >= 0;
+        if (comes && of[v.node->id] < stage)
+          sent_ = std::max(sent_, static_cast<double>(v.type().bytes()));
+      }
+    }
+  }
+  // A Parameter that nothing is said of is where it is read, if that is one stage.
+  void VisitInputs(const Graph& graph, const Marks& of, const Vars& bound) {
+    std::unordered_map<const Node*, std::set<int64_t>> readers;
+    for (const Node* node : graph.nodes()) {
+      for (const Var& v : node->inputs) readers[v.node].insert(of[node->id]);
+    }
+    Vars inputs = graph.inputs();
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const std::set<int64_t>& all = readers[inputs[i].node];
+      int64_t stage = of[inputs[i].node->id];
+      if (stage < 0 && all.size() == 1) stage = *all.begin();
+      if (stage >= 0) plan_.lies.of[bound[i].node] = plan_.lies.of[inputs[i].node] = stage;
+    }
+  }
+  void Finish(const PipelineOptions& options, int64_t devices) {
+    auto each = static_cast<double>(plan_.lies.parts * devices);
+    for (const StageWork::Seconds& stage : seconds_) {
+      plan_.costs.forward.push_back(stage.forward / each);
+      plan_.costs.backward.push_back(stage.backward / each);
+    }
+    plan_.costs.transfer = options.alpha + sent_ / static_cast<double>(devices) * options.beta;
+    // What is not said is chosen behind the layouts: there is one that keeps no more.
+    bool gpipe = options.scheduler == Scheduler::kGpipe;
+    plan_.lies.most_parts = MostParts(Make(gpipe ? Scheduler::kGpipe : Scheduler::k1F1B,
+                                           static_cast<int>(seconds_.size()), plan_.lies.parts));
+  }
+
+ private:
+  // All of the functions that a call is given, and what these call.
+  void VisitCalled(const Node& call, size_t stage) {
+    std::unordered_set<const Graph*> seen;
+    for (const Var& v : call.inputs) FindCalled(v.node, &seen);
+    for (const Graph* graph : seen) {
+      std::vector<double>& calls = plan_.lies.calls[graph];
+      calls.resize(seconds_.size(), 0);
+      ++calls[stage];
+    }
+  }
+  static void FindCalled(const Node* made, std::unordered_set<const Graph*>* seen) {
+    if (const Graph* graph = PartialGraph(made)) return FindCalled(graph, seen);
+    if (!MakesFunctions(*made)) return;
+    for (const Var& v : made->inputs) FindCalled(v.node, seen);
+  }
+  static void FindCalled(const Graph* graph, std::unordered_set<const Graph*>* seen) {
+    if (!seen->insert(graph).second) return;
+    for (const Graph* other : ReferencedGraphs(*graph)) FindCalled(other, seen);
+  }
+
+  const StageWork& work_;
+  std::vector<StageWork::Seconds> seconds_;
+  double sent_ = 0;  // bytes of the largest value that goes from stage to stage
+  StagePlan& plan_;
+};
+
 }  // namespace
 
 StagePlan PlanStages(Module& module, const PipelineOptions& options,
                      const std::vector<bool>& parameters, const Device& device, int64_t devices) {
-  static const OpDef& mark = Ops().Get("StageMark");
   const Graph& main = *module.main();
   std::vector<Site> sites = FindSites(module);
-  StagePlan plan;
-  plan.marks = ChooseMarks(EachOnce(sites), main, options, parameters, device, &plan.warnings);
-  auto stages = static_cast<size_t>(options.stages);
-  std::vector<double> seconds(stages, 0), bytes(stages, 0);
-  double most = 0;
-  for (const auto& [graph, inputs] : InputStages(sites, main, plan.marks)) {
-    Marks of = StagesOf(*graph, inputs);
-    for (const Node* node : graph->nodes()) {
-      if (node->op == &mark) plan.parts = std::max(plan.parts, node->attr<int64_t>("part") + 1);
-      if (node->kind != NodeKind::kApply || of[node->id] < 0) continue;
-      auto stage = static_cast<size_t>(of[node->id]);
-      seconds[stage] += SecondsOf(*node, device);
-      if (!node->op->view) bytes[stage] += static_cast<double>(BytesOf(*node));
-      for (const Var& v : node->inputs) {
-        if (v.node->kind == NodeKind::kApply && of[v.node->id] >= 0 &&
-            of[v.node->id] < of[node->id])
-          most = std::max(most, static_cast<double>(v.type().bytes()));
-      }
-    }
-  }
   bool trains = sites[0].graph != &main;
-  auto each = static_cast<double>(plan.parts * devices);
-  for (size_t s = 0; s < stages; ++s) {
-    plan.costs.forward.push_back(seconds[s] / each);
-    plan.costs.backward.push_back(trains ? 2 * seconds[s] / each : 0);
-    plan.costs.kept.push_back(trains ? static_cast<int64_t>(bytes[s] / each) : 0);
+  StageWork work(module, device, trains);
+  StagePlan plan;
+  plan.marks = ChooseMarks(sites, main, options, parameters, work, &plan.warnings);
+  Surveyor surveyor(work, static_cast<size_t>(options.stages), &plan);
+  std::map<Graph*, Marks> inputs = InputStages(sites, main, plan.marks);
+  for (const auto& [graph, stages] : inputs) surveyor.Visit(*graph, StagesOf(*graph, stages));
+  for (const Site& site : sites) {
+    Marks of = StagesOf(*site.graph, inputs.at(site.graph));
+    surveyor.VisitInputs(*site.graph, of, site.bound);
   }
-  plan.costs.transfer = options.alpha + most / static_cast<double>(devices) * options.beta;
+  surveyor.Finish(options, devices);
   return plan;
 }
 

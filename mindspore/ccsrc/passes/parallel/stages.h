@@ -11,12 +11,10 @@
 #include <vector>
 
 #include "ir/graph.h"
-#include "passes/parallel/mesh.h"
-#include "passes/parallel/schedule.h"
+#include "passes/parallel/plan.h"
 
 namespace ms::parallel {
 
-inline constexpr int64_t kAllStages = -1;
 inline constexpr int64_t kMostStages = 64;
 
 // `stages`: into how many; 1: none of it. `stage`: that of this process.
@@ -35,14 +33,11 @@ std::vector<int64_t> StagesOf(const Graph& graph, const std::vector<int64_t>& in
                               bool scalars_follow = false);
 // A node that only makes functions of others: it is where it is called.
 bool MakesFunctions(const Node& node);
-// What the device takes for a node.
-double SecondsOf(const Node& node, const Device& device);
-
 // What all processes know of the stages.
 struct StagePlan {
   std::vector<int64_t> marks;  // of main's inputs
-  int64_t parts = 1;           // of the batch
-  StageCosts costs;            // of one part on one device, the gradient taking twice the time
+  StageCosts costs;            // of one part on one device
+  InStages lies;               // before the moves are inserted
   std::vector<std::string> warnings;
 };
 // Of the whole program, not yet that of one process: processes with smaller pieces must come to the

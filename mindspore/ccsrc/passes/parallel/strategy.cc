@@ -171,12 +171,10 @@ End ComputeKind::Result(const Mesh& mesh, const Choice& choice, size_t i) const 
 
 void ComputeKind::Count(const Mesh& mesh, const std::vector<int64_t>& cuts,
                         Strategy* strategy) const {
-  double bytes = 0, flops = 0, kept = 0;
-  for (size_t i = 0; i < outputs_.size(); ++i) {
-    double here = Bytes(outputs_[i], strategy->outputs[i].layout, mesh);
-    bytes += here;
-    kept += here;
-  }
+  double bytes = 0, flops = 0;
+  for (size_t i = 0; i < outputs_.size(); ++i)
+    bytes += Bytes(outputs_[i], strategy->outputs[i].layout, mesh);
+  double made = bytes;
   for (size_t i = 0; i < inputs_.size(); ++i) {
     if (reads_[i]) bytes += Bytes(inputs_[i], strategy->inputs[i].layout, mesh);
   }
@@ -189,7 +187,7 @@ void ComputeKind::Count(const Mesh& mesh, const std::vector<int64_t>& cuts,
   }
   if (view_) return;
   strategy->seconds = Seconds(flops, bytes) * (uneven ? kUnevenPenalty : 1);
-  strategy->bytes = kept * facts_.keeps;
+  if (facts_.keeps) strategy->bytes = made;
 }
 
 double ComputeKind::Seconds(double flops, double bytes) const {

@@ -57,7 +57,6 @@ class Kind {
   }
   bool cuts() const { return options_.size() > 1; }  // it need not be alike everywhere
   virtual bool shared() const { return false; }      // by readers of a value
-  virtual bool lasts() const { return false; }       // it is on the device between steps, too
   // Seconds that no choice can do without.
   virtual double Least(const Mesh& mesh) const {
     static_cast<void>(mesh);
@@ -78,8 +77,7 @@ class Kind {
 struct NodeFacts {
   bool trained = false;  // its gradient is computed: whether a result depends on a Parameter
   double times = 1;      // how often it runs in a step
-  double keeps = 0;      // its results stay until the backward pass: 1; those of what is computed
-                         // again for a part of it alone: a share
+  bool keeps = false;    // its results stay until the backward pass
   bool data = false;     // it depends on what comes from outside, not on Parameters alone
 };
 
@@ -127,9 +125,8 @@ class ComputeKind : public Kind {
 class ValueKind : public Kind {
  public:
   struct Facts {
-    std::optional<Layout> pin;
+    std::optional<Layout> pin = {};
     double copies = 0;    // how many of it lie in memory: itself, a gradient, states
-    bool lasts = false;   // it is a Parameter
     bool shared = false;  // what several readers have in common: one move for all
     bool trained = false;
   };
@@ -137,7 +134,6 @@ class ValueKind : public Kind {
   bool Build(const Mesh& mesh, const Choice& choice, Strategy* strategy) const override;
   const Choice* fixed() const override { return facts_.pin ? &fixed_ : nullptr; }
   bool shared() const override { return facts_.shared; }
-  bool lasts() const override { return facts_.lasts; }
 
  private:
   Type type_;

@@ -1,6 +1,7 @@
 // Values that are one: parameters of graphs with what calls bind to them. Internal to the problem.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 
@@ -15,9 +16,14 @@ class Values {
     Type type;
     std::optional<Layout> pin;
     bool data = false;  // comes from outside, and is no Parameter
-    double bytes = 0;   // of Parameters, whole: each of them stays on the device
-    double kept = 0;    // how many of it stay until they are computed with again
     bool trained = false;
+    // Of Parameters, whole: each of them stays on the device. How many an optimizer updates, with
+    // its states, which have become one value with them.
+    double bytes = 0;
+    int updated = 0;
+    double kept = 0;  // how many of it stay until they are computed with again
+    // Of the two, what is known to be in which stage; empty: nothing.
+    std::vector<double> bytes_in = {}, kept_in = {};
   };
 
   int Of(const Node* parameter) { return Number(parameter, -1, parameter->outputs[0]); }
@@ -41,10 +47,19 @@ class Values {
     if (!x.pin) x.pin = y.pin;
     x.data |= y.data;
     x.bytes += y.bytes;
+    x.updated += y.updated;
     x.kept += y.kept;
+    Add(y.bytes_in, &x.bytes_in);
+    Add(y.kept_in, &x.kept_in);
     x.trained |= y.trained;
     parents_[static_cast<size_t>(b)] = a;
     return true;
+  }
+
+  // Of two by stage, of which either may be empty.
+  static void Add(const std::vector<double>& more, std::vector<double>* sum) {
+    sum->resize(std::max(sum->size(), more.size()), 0);
+    for (size_t s = 0; s < more.size(); ++s) (*sum)[s] += more[s];
   }
 
  private:

@@ -11,6 +11,8 @@ from typing import Any
 
 Mesh = tuple[tuple[str, int], ...]  # (name, size) of each axis, the outermost first
 Cuts = tuple[int, ...]
+# What the core takes (passes/parallel/mesh.h), and what lists of devices have room for.
+MOST_AXES, MOST_DEVICES = 12, 1 << 20
 _WHOLE = "None"
 _INTERLEAVED = "interleaved_parallel"  # cuts no tensor: it asks for two halves of the work in turn
 
@@ -147,6 +149,10 @@ def _check_axes(sizes: Any, names: Any) -> None:
         raise ValueError(
             f"For 'Layout', 'device_matrix' must be sizes of at least 1, but got {sizes}."
         )
+    if math.prod(sizes) > MOST_DEVICES:
+        raise ValueError(
+            f"For 'Layout', the product of 'device_matrix' must be at most {MOST_DEVICES}, but got {math.prod(sizes):g}."
+        )
     if _INTERLEAVED in names[:-1]:
         raise ValueError(
             f"For 'Layout', '{_INTERLEAVED}' must be the last name of 'alias_name', but got {names}."
@@ -157,12 +163,12 @@ def _check_axes(sizes: Any, names: Any) -> None:
 def primes(number: int) -> list[int]:
     """Its prime factors, the smallest first."""
     found, factor = [], 2
-    while number > 1:
+    while factor * factor <= number:
         while number % factor == 0:
             found.append(factor)
             number //= factor
         factor += 1
-    return found
+    return [*found, number] if number > 1 else found
 
 
 _FEW, _MANY = 3, 6  # axes: so many are searched all together, and one after the other in seconds
@@ -204,7 +210,7 @@ def mesh_of(devices: int, layouts: Sequence[Layout] = (), cuts: Collection[int] 
     for smaller, larger in itertools.pairwise(strides):
         if larger % smaller:
             raise ValueError(
-                f"The layouts of {devices} devices must cut them along common axes, but got "
+                f"For 'Layout', the layouts of {devices} devices must cut them along common axes, but got "
                 f"{' and '.join(str(tuple(size for _, size in axes)) for axes in given)}."
             )
     sizes: list[int] = []
@@ -254,7 +260,7 @@ def axes_along(mesh: Mesh, layout: Layout, name: str) -> list[str]:
             along.append((axis, size))
     if math.prod(size for _, size in along) * inner != outer:
         raise ValueError(
-            f"The axis '{name}' of {layout} must be one of the mesh {_shown(mesh)}, or several: make the layout before anything is compiled."
+            f"For 'Layout', the axis '{name}' of {layout} must be one of the mesh {_shown(mesh)}, or several: make the layout before anything is compiled."
         )
     return [axis for axis, _ in along]
 

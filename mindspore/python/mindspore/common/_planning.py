@@ -4,6 +4,7 @@ its arguments lie. Off in all other modes, and in a group of one process."""
 from __future__ import annotations
 
 import contextlib
+import json
 import math
 import threading
 from collections.abc import Iterator, Sequence
@@ -158,17 +159,17 @@ def stage_marks(parameters: Sequence[Any]) -> dict[str, int]:
 
 def schedule() -> str:
     """The schedule of a pipeline that the settings ask for: "gpipe" or "1f1b"; "": the best one."""
-    config = context.get_auto_parallel_context("pipeline_config")
-    if config.get("pipeline_interleave") and config.get("pipeline_scheduler", "1f1b") == "1f1b":
-        raise NotImplementedError(
-            "For 'pipeline_config', 'pipeline_interleave' must be False with '1f1b': schedules that interleave are not done in this build."
-        )
-    named = str(config.get("pipeline_scheduler", ""))
-    if named not in ("", "1f1b", "gpipe"):
+    named = context.get_auto_parallel_context("pipeline_scheduler")
+    if named not in ("1f1b", "gpipe"):
         raise NotImplementedError(
             f"For 'pipeline_config', 'pipeline_scheduler' must be '1f1b' or 'gpipe' in this build, but got '{named}'."
         )
-    return named
+    if context.get_auto_parallel_context("pipeline_interleave"):
+        raise NotImplementedError(
+            "For 'pipeline_config', 'pipeline_interleave' must be False: schedules that interleave are not done in this build."
+        )
+    asked = "pipeline_scheduler" in context.get_auto_parallel_context("pipeline_config")
+    return str(named) if asked or named == "gpipe" else ""
 
 
 # ---- one compilation ----------------------------------------------------------------------------------------------------------
@@ -234,8 +235,8 @@ class Planning:
         )
 
     @contextlib.contextmanager
-    def told(self, parameters: Sequence[Any]) -> Iterator[None]:
-        """The core knows the settings, for what this thread compiles inside."""
+    def told(self, parameters: Sequence[Any], lightest: bool = False) -> Iterator[None]:
+        """The core knows the settings, for what this thread compiles inside. `lightest`: any plan will do that a device has room for."""
         _core.set_parallel(
             self.axes or _links.axes_with_links(self.mesh, _links.UNKNOWN),
             self.rank,
@@ -245,6 +246,7 @@ class Planning:
             memory_limit=memory_limit(),
             device=self.device,
             pipeline=self._pipeline(parameters),
+            lightest=lightest,
         )
         try:
             yield
@@ -300,8 +302,11 @@ def current(whole: bool = False) -> Planning | None:
         _groups.require_joined(context.get_auto_parallel_context("parallel_mode"))
     if not on():
         return None
+    together = _groups.world_size() == devices()
+    if together:
+        _require_alike()
     planning = Planning(whole)
-    if _groups.world_size() == devices():
+    if together:
         made = _links.machine()
         planning.axes = _links.axes_with_links(planning.mesh, made)
         planning.device = made.device
@@ -309,9 +314,42 @@ def current(whole: bool = False) -> Planning | None:
     return planning
 
 
+# What all processes must have set alike. Files may have other names, as each may write its own.
+_ALIKE = (
+    "parallel_mode",
+    "search_mode",
+    "pipeline_stages",
+    "pipeline_config",
+    "pipeline_scheduler",
+    "dataset_strategy",
+    "full_batch",
+    "enable_parallel_optimizer",
+    "parallel_optimizer_config",
+)
+
+
+def _require_alike() -> None:
+    """An error, in all processes, where they would plan with other settings: some would wait for others who are not to come."""
+    mine = {name: repr(context.get_auto_parallel_context(name)) for name in _ALIKE}
+    mine["max_device_memory"] = repr(context.get_context("max_device_memory"))
+    all_ranks = [json.loads(text) for text in _core.gather_texts(json.dumps(mine))]
+    for name, first in all_ranks[0].items():
+        others = [(rank, had[name]) for rank, had in enumerate(all_ranks) if had[name] != first]
+        if others:
+            setter = "set_context" if name == "max_device_memory" else "set_auto_parallel_context"
+            rank, other = others[0]
+            raise ValueError(
+                f"For '{setter}', '{name}' must be the same in all processes that a function is divided among, but it is {first} in rank 0 "
+                f"and {other} in rank {rank}."
+            )
+
+
 def key() -> tuple:
     """What compiled code depends on."""
-    return (mesh(), rank(), mode(), data(), _pinned, memory_limit(), _read()) if on() else ()
+    if not on():
+        return ()
+    axes = mesh() if devices() % stages() == 0 else None  # an error, once all have come to plan
+    return axes, rank(), mode(), data(), _pinned, memory_limit(), _read()
 
 
 _READ = (
@@ -321,6 +359,7 @@ _READ = (
     "operator_strategy",
     "pipeline_stages",
     "pipeline_config",
+    "pipeline_scheduler",
 )
 
 

@@ -10,7 +10,9 @@ from typing import Any
 
 from mindspore import context
 from mindspore.common import _planning
+from mindspore.common._layouts import MOST_DEVICES
 from mindspore.common._links import Axis, Link
+from mindspore.common._tree import flatten
 from mindspore.compile.versions import planned
 from mindspore.nn import Cell
 from mindspore.parallel import _topology
@@ -63,7 +65,8 @@ def explain(
         stages: Into how many stages of a pipeline the network is cut; None: as the context says. What each holds and takes, the schedule
             with its idle time, and the critical path are shown, too.
     """
-    return _planned("explain", network, inputs, devices, mode, topology or "cpu", stages)
+    machine = "cpu" if topology is None else topology
+    return _planned("explain", network, inputs, devices, mode, machine, stages)
 
 
 def dry_run(
@@ -104,24 +107,32 @@ def _planned(
         raise TypeError(
             f"For '{owner}', 'network' must be a Cell or a function, but got {type(network).__name__}."
         )
+    for leaf in flatten(inputs):
+        if any(size < 0 for size in leaf.shape):
+            raise ValueError(
+                f"For '{owner}', 'inputs' must have sizes that are known, but got a Tensor of shape {tuple(leaf.shape)}."
+            )
     count = _planning.devices() if devices is None else devices
-    if type(count) is not int or count < 1:
+    if type(count) is not int or not 1 <= count <= MOST_DEVICES:
         raise ValueError(
-            f"For '{owner}', 'devices' must be an int of at least 1, but got {count!r}."
+            f"For '{owner}', 'devices' must be an int of at least 1 and at most {MOST_DEVICES}, but got {count!r:.100}."
         )
-    if mode is not None and mode not in _MODES:
-        raise ValueError(f"For '{owner}', 'mode' must be one of {list(_MODES)}, but got {mode!r}.")
+    if mode is not None and (not isinstance(mode, str) or mode not in _MODES):
+        raise (ValueError if isinstance(mode, str) else TypeError)(
+            f"For '{owner}', 'mode' must be one of {list(_MODES)}, but got {mode!r:.100}."
+        )
     parts = _planning.stages() if stages is None else stages
     if type(parts) is not int or parts < 1 or count % parts:
         raise ValueError(
-            f"For '{owner}', 'stages' must be an int that divides 'devices', {count}, but got {parts!r}."
+            f"For '{owner}', 'stages' must be an int that divides 'devices', {count}, but got {parts!r:.100}."
         )
-    fine = _topology.in_stages(count, topology, parts)
+    machine = _topology.read(owner, topology, count, parts)
+    fine = _topology.in_stages(count, machine, parts)
     made = _one(network, inputs, mode, parts, *fine)
     if made.data["exact"] or _mode(mode) != "auto":
         return made
     # One axis after the other may end beside the best, which all together do not, but cut less finely.
-    coarse = _topology.in_stages(count, topology, parts, coarse=True)
+    coarse = _topology.in_stages(count, machine, parts, coarse=True)
     if coarse[0] == fine[0]:
         return made
     with contextlib.suppress(ValueError):  # what the program pins may need the finer axes

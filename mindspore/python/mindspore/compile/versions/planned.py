@@ -8,10 +8,10 @@ from typing import Any
 from mindspore import _core
 from mindspore.common._planning import Planning
 from mindspore.compile.program.errors import Unsupported
-from mindspore.compile.versions.again import Planned, PlanningAttempt
 from mindspore.compile.versions.attempt import Asked
 from mindspore.compile.versions.cache import Cache
 from mindspore.compile.versions.compilation import Compilation
+from mindspore.compile.versions.planning import Planned, PlanningAttempt
 
 
 def plan(function: Callable, args: tuple, kwargs: dict[str, Any], planning: Planning) -> Any:
