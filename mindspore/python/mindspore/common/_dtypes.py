@@ -12,11 +12,8 @@ from mindspore._core import DType, Tensor
 HALVES = (_core.float16, _core.bfloat16)
 FLOATS = (*HALVES, _core.float32, _core.float64)
 COMPLEX = (_core.complex64, _core.complex128)
-FULL = (
-    _core.float32,
-    _core.float64,
-    *COMPLEX,
-)  # what nothing is gained by computing in float32 for
+# Nothing is gained by computing in float32 for these.
+FULL = (_core.float32, _core.float64, *COMPLEX)
 SIGNED = (_core.int8, _core.int16, _core.int32, _core.int64)
 UNSIGNED = (_core.uint8, _core.uint16, _core.uint32, _core.uint64)
 INTEGERS = (*SIGNED, *UNSIGNED)
