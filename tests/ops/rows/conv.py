@@ -129,6 +129,7 @@ PROBLEMS = [
     ((1, 1, 8, 8), (1, 1, 3, 3), {"dilation": (3, 2), "pad_mode": "pad", "pad": 3}),
     ((2, 3, 6, 5), (4, 3, 3, 3), {"data_format": "NHWC", "pad_mode": "same", "stride": 2}),
     ((2, 4, 5, 6), (4, 2, 2, 2), {"data_format": "NHWC", "group": 2}),
+    ((2, 4, 8, 8), (4, 4, 1, 1), {"data_format": "NHWC", "stride": 2}),
 ]
 
 
