@@ -67,6 +67,7 @@ CASES: dict[str, tuple[Callable, np.ndarray]] = {
     "mint.norm": (lambda x: mint.norm(x, dim=1), BIG),
     "mint.linalg.vector_norm": (lambda x: mint.linalg.vector_norm(x, 2, 1), BIG),
     "mnp.norm": (lambda x: mnp.norm(x, axis=1), BIG),
+    "L2Normalize": (lambda x: ops.L2Normalize(1)(x), BIG),
     "LpNorm": (lambda x: ops.LpNorm(1)(x), BIG),
     "normalize": (lambda x: F.normalize(x * 4, dim=1), BIG),
     "dist": (lambda x: ops.dist(x / 4, other(x) / 4), BIG),

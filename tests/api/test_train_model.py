@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -15,10 +17,12 @@ from mindspore.train import (
     FixedLossScaleManager,
     LossMonitor,
     Model,
+    RunContext,
     TimeMonitor,
     connect_network_with_dataset,
     data_sink,
 )
+from mindspore.train.callback import _time_monitor
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(12, 4)).astype(np.float32)
@@ -89,6 +93,32 @@ def test_printed_lines(capsys):
     assert lines[0].startswith("epoch: 1 step: 2, loss is 1.")
     assert lines[1].startswith("Train epoch time: ") and "ms, per step time: " in lines[1]
     assert len(lines) == 2
+
+
+def test_the_time_of_data(capsys, monkeypatch):
+    """Between steps, of which each epoch here has three."""
+    clock = iter([0, 0, 1, 2, 4, 5, 8, 9, 10])  # s: begin twice, then two of each step, end
+    monkeypatch.setattr(_time_monitor.time, "perf_counter", lambda: next(clock))
+    monitor, context = TimeMonitor(data_time=True), RunContext({"batch_num": 3, "mode": "train"})
+    monitor.on_train_epoch_begin(context)
+    for _ in range(3):
+        monitor.on_train_step_begin(context)
+        monitor.on_train_step_end(context)
+    monitor.on_train_epoch_end(context)
+    text = "Train epoch time: 10000.000 ms, per step time: 3333.333 ms (data time: 2000.000 ms)"
+    assert capsys.readouterr().out.strip() == text
+
+
+@pytest.mark.parametrize("sink", [False, True])
+def test_the_time_of_data_of_a_training(capsys, sink):
+    make_model().fit(
+        1, batches(), batches(), callbacks=TimeMonitor(data_time=True), dataset_sink_mode=sink
+    )
+    lines = [line for line in capsys.readouterr().out.splitlines() if "epoch time" in line]
+    assert [line.split()[0] for line in lines] == ["Eval", "Train"]
+    for line in lines:
+        whole, _, data = (float(word) for word in re.findall(r"([0-9.]+) ms", line))
+        assert 0 < data < whole
 
 
 def test_eval_and_predict(mode):

@@ -389,7 +389,8 @@ void DefineLayerNorm(OpRegistry& ops) {
       .Grad(LayerNormGradGrad);
 }
 
-// x / sqrt(max(sum of squares, epsilon)), of basic ops: differentiable as they are.
+// x / sqrt(max(sum of squares, epsilon)), of basic ops: differentiable as they are. Halves are wide
+// here, since their squares have no room in themselves.
 Terms L2NormalizeParts(const Term& x, int axis, double epsilon) {
   Term square = Sum(x * x, {axis});
   Term norm2 = x.emitter->Call("Maximum", {square, x.emitter->Scalar(epsilon, x.dtype())});
@@ -416,7 +417,8 @@ void DefineL2Normalize(OpRegistry& ops) {
         return c.Like(0, c.shape(0));
       })
       .Grad([](GradContext& g) {
-        Term x = g.in(0);
+        DType wide = StatisticsType(g.in(0).dtype());
+        Term x = CastTo(g.in(0), wide), dout = CastTo(g.dout(), wide);
         const OpDef& op = *g.node().op;
         int axis = L2Axis(op, *g.node().attrs, x.shape().rank());
         double epsilon = g.attr<double>("epsilon");
@@ -424,12 +426,13 @@ void DefineL2Normalize(OpRegistry& ops) {
         Term r = parts[0];
         Term above = CastTo(g.Call("Greater", {parts[1], g.emitter().Scalar(epsilon, x.dtype())}),
                             x.dtype());
-        Term along = Sum(g.dout() * x, {axis}) * above;
-        return (g.dout() - x * (along * r * r)) * r;
+        Term along = Sum(dout * x, {axis}) * above;
+        return CastTo((dout - x * (along * r * r)) * r, g.in(0).dtype());
       })
       .Expand([](ExpandContext& c) {
         int axis = BeginAxis(c.attr<Ints>("axis")[0], c.in(0).shape().rank());
-        return c.in(0) * L2NormalizeParts(c.in(0), axis, c.attr<double>("epsilon"))[0];
+        Term x = CastTo(c.in(0), StatisticsType(c.in(0).dtype()));
+        return CastTo(x * L2NormalizeParts(x, axis, c.attr<double>("epsilon"))[0], c.in(0).dtype());
       });
 }
 
