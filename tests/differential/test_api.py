@@ -47,7 +47,8 @@ def test_the_list_of_arguments_that_do_nothing() -> None:
     """Each has a line with its reason, and each line is about some."""
     said: dict[str, list[str]] = {}
     page = Path(__file__).parents[2] / "docs" / "ignored_arguments.md"
-    for line in page.read_text().splitlines():
+    found_by_code = page.read_text().partition("\n## ")[0]
+    for line in found_by_code.splitlines():
         if not line.startswith("| `"):
             continue
         of, arguments, why = line.strip("| ").split(" | ")
