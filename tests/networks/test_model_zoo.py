@@ -110,8 +110,9 @@ def test_programs(program, tmp_path, name, mode):
     [
         (lambda: LeNet5(10), 61_684, (2, 1, 32, 32), 1e-3),
         (lambda: resnet20(10), 272_474, (2, 3, 32, 32), 1e-3),
-        (lambda: resnet18(1000), 11_689_512, (1, 3, 64, 64), 1e-3),
-        # Norms over the few places of its last maps turn 2e-7 of the input into 3 % of the gradient, in either mode.
+        # Norms over the few places of the last maps turn 1e-7 of the input into 1.4 % of the third loss, in either mode; of the
+        # deeper one, 2e-7 into 3 % of the gradient.
+        (lambda: resnet18(1000), 11_689_512, (1, 3, 64, 64), 0.03),
         pytest.param(resnet50, 25_557_032, (4, 3, 64, 64), 0.1, marks=pytest.mark.slow),
     ],
 )
