@@ -93,16 +93,22 @@ def differences(x, y):
     return x[..., :, None, :] - y[..., None, :, :]
 
 
+def apart(one, other):
+    """Rows of which no two values are near each other: the size of a difference has a kink at 0."""
+    quarters = (np.round(f32(*shape) * 4) / 4 for shape in (one, other))
+    return next(quarters), next(quarters) + np.float32(0.125)
+
+
 for name, size in (("SquaredDistances", np.square), ("AbsoluteDistances", np.abs)):
     row(
         name,
         ref=lambda x, y, size=size: size(differences(x, y)).sum(-1),
         good=[
-            args(f32(2, 3), f32(4, 3)),
-            args(f32(2, 3, 5), f32(2, 4, 5)),
-            args(f32(101, 7), f32(37, 7)),
-            args(f32(7, 300), f32(5, 300)),
-            args(f32(0, 3), f32(4, 3)),
+            args(*apart((2, 3), (4, 3))),
+            args(*apart((2, 3, 5), (2, 4, 5))),
+            args(*apart((101, 7), (37, 7))),
+            args(*apart((7, 300), (5, 300))),
+            args(*apart((0, 3), (4, 3))),
         ],
         bad=[
             args(f32(3), f32(3), says="the inputs must have at least 2 dimensions"),
