@@ -57,9 +57,8 @@ class Callback:
     # Whether it writes what several processes have alike; of those whose callback writes to one place, the first does.
     _is_first: bool | None = None
     _with_all = False  # whether all processes have such a callback
-    _needs_size = (
-        True  # whether one of this very class asks for `batch_num` before an epoch has been given
-    )
+    # Whether one of this very class asks for `batch_num` before an epoch has been given.
+    _needs_size = True
 
     def _acts(self) -> bool:
         """Whether it writes what it has to write."""

@@ -76,7 +76,7 @@ def _matrix_norm(name: str, given: Tensor, order: Any, axes: tuple, keepdim: boo
     return rounded(_reshape(result, shape=kept if keepdim else rest), given)
 
 
-def _floats(x: Tensor, dtype: DType | None) -> Tensor:
+def _in_dtype(x: Tensor, dtype: DType | None) -> Tensor:
     """In the dtype that is asked for."""
     return x if dtype is None else _cast(x, dtype=dtype)
 
@@ -90,7 +90,7 @@ def norm(
     dtype: DType | None = None,
 ) -> Tensor:
     """Norm of vectors (one axis, or all of them flattened) or matrices (two axes)."""
-    A = _floats(A, dtype)
+    A = _in_dtype(A, dtype)
     if isinstance(ord, Tensor):
         ord = _number("norm", ord)
     axes = _axes(dim)
@@ -122,7 +122,7 @@ def vector_norm(
     dtype: DType | None = None,
 ) -> Tensor:
     """The norm of all elements along axes as one vector. Order 0 counts those that are not zero."""
-    return _vector_norm(_floats(x, dtype), ord, _axes(axis), keepdims)
+    return _vector_norm(_in_dtype(x, dtype), ord, _axes(axis), keepdims)
 
 
 def matrix_norm(
@@ -138,7 +138,7 @@ def matrix_norm(
     axes = _axes(axis)
     if len(axes) != 2:
         raise ValueError(f"For 'matrix_norm', 'axis' must name two axes, but got {axis}.")
-    return _matrix_norm("matrix_norm", _floats(A, dtype), ord, axes, keepdims)
+    return _matrix_norm("matrix_norm", _in_dtype(A, dtype), ord, axes, keepdims)
 
 
 # ---- distances ----------------------------------------------------------------------------------
