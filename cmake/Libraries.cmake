@@ -38,7 +38,8 @@ target_link_libraries(ms_core PUBLIC ms_flags ms_dependencies PRIVATE ms_sqlite 
 target_include_directories(ms_core SYSTEM PRIVATE "${MS_JPEG_INCLUDE}")
 target_link_options(ms_core PRIVATE -Wl,--exclude-libs,libsqlite3.a)
 # Its functions for newer processors shall give the bits of the others.
-set_source_files_properties("${MS_SOURCE_ROOT}/dataset/transforms/colors.cc" PROPERTIES
+set_source_files_properties("${MS_SOURCE_ROOT}/dataset/transforms/bytes.cc"
+                            "${MS_SOURCE_ROOT}/dataset/transforms/colors.cc" PROPERTIES
                             COMPILE_OPTIONS -ffp-contract=off SKIP_PRECOMPILE_HEADERS ON)
 
 file(GLOB_RECURSE MS_CPU_SOURCES CONFIGURE_DEPENDS "${MS_SOURCE_ROOT}/backends/cpu/*.cc")

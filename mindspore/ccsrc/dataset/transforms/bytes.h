@@ -14,8 +14,17 @@ inline int GrayByte(int red, int green, int blue) {
   return (red * 9798 + green * 19235 + blue * 3735 + (1 << 14)) >> 15;
 }
 void GrayPlane(const uint8_t* const planes[3], uint8_t* gray, int64_t pixels);
-// Bytes at the distance from gray that `farther` has for theirs, on the same side of it.
-void Spread(const ByteTable& farther, const uint8_t* gray, uint8_t* bytes, int64_t count);
+// middle + factor * (byte - middle), rounded and clipped: as numbers and as a table, since for some
+// processors the one is faster and for some the other.
+struct Scaling {
+  float middle, factor;
+  ByteTable table;
+
+  Scaling(float given_middle, float given_factor);
+};
+void ScaleBytes(const Scaling& scaling, const uint8_t* in, uint8_t* out, int64_t count);
+// Bytes at the distance from gray that is theirs scaled (from 0), on the same side of it.
+void Spread(const Scaling& farther, const uint8_t* gray, uint8_t* bytes, int64_t count);
 // A float for each byte; also as four tables of the floats' bytes.
 struct FloatTable {
   std::array<float, 256> floats;

@@ -106,9 +106,19 @@ float Gray(float red, float green, float blue) {
   return 0.299f * red + 0.587f * green + 0.114f * blue;
 }
 
+// Each element at `factor` times its distance from the middle.
+Value Scaled(const Value& image, float middle, float factor) {
+  if (!IsBytes(image)) {
+    return EachElement(image, [=](auto x) { return middle + factor * (x - middle); });
+  }
+  Value result = Value::Make(image.element, image.dims);
+  ScaleBytes({middle, factor}, image.as<uint8_t>(), reinterpret_cast<uint8_t*>(result.memory()),
+             image.count());
+  return result;
+}
+
 Value AdjustBrightness(const Value& image, double factor) {
-  auto k = static_cast<float>(factor);
-  return EachElement(image, [k](auto x) { return x * k; });
+  return Scaled(image, 0, static_cast<float>(factor));
 }
 
 Value AdjustContrast(const Value& image, double factor) {
@@ -133,16 +143,12 @@ Value AdjustContrast(const Value& image, double factor) {
   double mean = sum / (static_cast<double>(image.count()) / 3);
   // As bytes are, the middle is a whole number.
   auto middle = static_cast<float>(whole ? std::floor(mean + 0.5) : mean);
-  auto k = static_cast<float>(factor);
-  return EachElement(image, [=](auto x) { return middle + k * (x - middle); });
+  return Scaled(image, middle, static_cast<float>(factor));
 }
 
 // Distances from gray times the factor, as bytes; beyond those, all is 0 or 255.
 Value SaturatedBytes(const Value& image, float factor) {
-  ByteTable farther;
-  for (int i = 0; i < 256; ++i) {
-    farther[static_cast<size_t>(i)] = RoundedByte(factor * static_cast<float>(i));
-  }
+  const Scaling farther(0, factor);
   std::array<uint8_t, kBlock> gray;
   return EachBlock(image, [&](auto planes, int64_t count) {
     GrayPlane(planes, gray.data(), count);
@@ -162,51 +168,72 @@ Value AdjustSaturation(const Value& image, double factor) {
   });
 }
 
-// The whole number nearest to scale / byte, and 0 for 0: floats are exact enough for that.
+// The whole number nearest to scale / byte (of 0, to the scale): floats are exact enough for that.
 inline int Reciprocal(float scale, int byte) {
-  float divisor = byte == 0 ? 1.0f : static_cast<float>(byte);
-  int quotient = static_cast<int>(Unbroken(scale / divisor));
-  return byte == 0 ? 0 : quotient;
+  return static_cast<int>(Unbroken(scale / static_cast<float>(byte > 1 ? byte : 1)));
 }
 
-// One channel of the wheel: how bright it is at a place of 0 to 12, of a color of full strength.
-inline float Wheel(float place) {
-  place = place >= 6 ? place - 6 : place;
-  float up = place < 4 - place ? place : 4 - place;
-  up = up < 0 ? 0 : up;
-  return 1 - (up > 1 ? 1 : up);
+// Red, green and blue at a place of the color wheel, which is six times `full` around: what each
+// lacks of full strength.
+template <class T>
+MS_INLINE void Wheel(T place, T full, T* missing) {
+  T distances[3] = {place - 3 * full, place - 2 * full, place - 4 * full};
+  for (int c = 0; c < 3; ++c) {
+    T far = distances[c] < 0 ? -distances[c] : distances[c];
+    T lack = c == 0 ? 2 * full - far : far - full;
+    lack = lack > 0 ? lack : 0;
+    missing[c] = lack < full ? lack : full;
+  }
 }
 
-// Pixels of bytes with their hue turned, in whole steps: 256 to the turn on the way to hue,
+// A pixel of bytes with its hue turned, in whole steps: 256 to the turn on the way to hue,
 // saturation and value, 255 on the way back, as MindSpore counts them.
-MS_INLINE void TurnPlanes(uint8_t* __restrict red, uint8_t* __restrict green,
-                          uint8_t* __restrict blue, int count, int steps) {
+MS_INLINE void TurnPixel(int* red, int* green, int* blue, int steps) {
   constexpr float kSaturation = 255.0f * 4096, kHue = 256.0f * 4096 / 6;
-  for (int i = 0; i < count; ++i) {
-    int r = red[i], g = green[i], b = blue[i];
-    int high = r > g ? r : g, low = r < g ? r : g;
-    high = high > b ? high : b, low = low < b ? low : b;
-    int span = high - low;
-    int saturation = (span * Reciprocal(kSaturation, high) + (1 << 11)) >> 12;
-    int hue = high == r ? g - b : high == g ? b - r + 2 * span : r - g + 4 * span;
-    hue = (hue * Reciprocal(kHue, span) + (1 << 11)) >> 12;
-    hue = hue < 0 ? hue + 256 : hue;
-    hue = hue > 255 ? 255 : hue;
-    float turned = static_cast<float>((hue + steps) & 255) * (6.0f / 255.0f);
-    float v = static_cast<float>(high), s = static_cast<float>(saturation) / 255.0f;
-    red[i] = RoundedByte(v * (1 - s * (1 - Wheel(5 + turned))));
-    green[i] = RoundedByte(v * (1 - s * (1 - Wheel(3 + turned))));
-    blue[i] = RoundedByte(v * (1 - s * (1 - Wheel(1 + turned))));
+  int r = *red, g = *green, b = *blue;
+  int high = r > g ? r : g, low = r < g ? r : g;
+  high = high > b ? high : b, low = low < b ? low : b;
+  int span = high - low;
+  int saturation = (span * Reciprocal(kSaturation, high) + (1 << 11)) >> 12;
+  int hue = high == r ? g - b : high == g ? b - r + 2 * span : r - g + 4 * span;
+  hue = (hue * Reciprocal(kHue, span) + (1 << 11)) >> 12;
+  int missing[3];
+  Wheel(((hue + steps) & 255) * 6, 255, missing);
+  auto value = static_cast<float>(high);
+  int* const colors[3] = {red, green, blue};
+  for (int c = 0; c < 3; ++c) {
+    auto lack = static_cast<float>(high * saturation * missing[c]);
+    *colors[c] = static_cast<int>(Unbroken(value - lack * (1 / (255.0f * 255.0f))));
+  }
+}
+
+// Some pixels at a time as numbers of 32 bits: of bytes the compiler would take as many at once as
+// fill a register, and have too few registers for what they become.
+MS_INLINE void TurnPlanes(uint8_t* const planes[3], int count, int steps) {
+  constexpr int kSome = 128;
+  int numbers[3][kSome];
+  for (int first = 0; first < count; first += kSome) {
+    int some = count - first < kSome ? count - first : kSome;
+    for (int c = 0; c < 3; ++c) {
+      for (int i = 0; i < some; ++i) numbers[c][i] = planes[c][first + i];
+    }
+    for (int i = 0; i < some; ++i) {
+      TurnPixel(&numbers[0][i], &numbers[1][i], &numbers[2][i], steps);
+    }
+    for (int c = 0; c < 3; ++c) {
+      uint8_t* plane = planes[c] + first;
+      for (int i = 0; i < some; ++i) plane[i] = static_cast<uint8_t>(numbers[c][i]);
+    }
   }
 }
 
 MS_WIDE void TurnWide(uint8_t* const planes[3], int count, int steps) {
-  TurnPlanes(planes[0], planes[1], planes[2], count, steps);
+  TurnPlanes(planes, count, steps);
 }
 
 #if MS_X86
 MS_PERMUTES void TurnWider(uint8_t* const planes[3], int count, int steps) {
-  TurnPlanes(planes[0], planes[1], planes[2], count, steps);
+  TurnPlanes(planes, count, steps);
 }
 #endif
 
@@ -235,10 +262,8 @@ Value AdjustHue(const Value& image, double shift) {
       hue = high == g ? 2 + (b - r) / safe : 4 + (r - g) / safe;
     }
     hue = hue / 6 + by;
-    hue -= std::floor(hue);
-    for (int c = 0; c < 3; ++c) {
-      out[c] = high - span * (1 - Wheel(static_cast<float>(5 - 2 * c) + hue * 6));
-    }
+    Wheel((hue - std::floor(hue)) * 6, 1.0f, out);
+    for (int c = 0; c < 3; ++c) out[c] = high - span * out[c];
   });
 }
 

@@ -1,0 +1,234 @@
+// Bytes 16 or 32 at a time; see bytes_ways.h.
+#include "dataset/transforms/bytes_ways.h"
+
+#if MS_X86
+
+namespace ms::dataset::vectors {
+namespace {
+
+MS_VECTORS inline __m128i Load(const void* from) {
+  return _mm_loadu_si128(static_cast<const __m128i*>(from));
+}
+
+MS_VECTORS inline __m256i Load32(const void* from) {
+  return _mm256_loadu_si256(static_cast<const __m256i*>(from));
+}
+
+MS_VECTORS inline void Store32(void* to, __m256i bytes) {
+  _mm256_storeu_si256(static_cast<__m256i*>(to), bytes);
+}
+
+// A table as 16 entries and then, for each further 16, by which bits they differ from those before.
+// A byte meets the entries up to its own: from each step to the next it sinks by 16, and below zero
+// it finds nothing. Halves of the table start anew, since bytes are signed here.
+struct HeldTable {
+  __m256i steps[2][8];
+
+  MS_VECTORS explicit HeldTable(const ByteTable& table) {
+    for (int half = 0; half < 2; ++half) {
+      __m128i before = _mm_setzero_si128();
+      for (int k = 0; k < 8; ++k) {
+        __m128i entries = Load(table.data() + 128 * half + 16 * k);
+        steps[half][k] = _mm256_broadcastsi128_si256(_mm_xor_si128(entries, before));
+        before = entries;
+      }
+    }
+  }
+
+  // Puts their entries in place of the bytes: two registers of them share what is loaded.
+  MS_VECTORS void Find(__m256i& first, __m256i& second) const {
+    const __m256i sixteen = _mm256_set1_epi8(16), top = _mm256_set1_epi8(-128);
+    __m256i a = first, b = second, all_a = _mm256_setzero_si256(), all_b = all_a;
+    for (int half = 0; half < 2; ++half) {
+      for (int k = 0; k < 8; ++k) {
+        all_a = _mm256_xor_si256(all_a, _mm256_shuffle_epi8(steps[half][k], a));
+        all_b = _mm256_xor_si256(all_b, _mm256_shuffle_epi8(steps[half][k], b));
+        a = _mm256_subs_epi8(a, sixteen), b = _mm256_subs_epi8(b, sixteen);
+      }
+      a = _mm256_xor_si256(first, top), b = _mm256_xor_si256(second, top);
+    }
+    first = all_a, second = all_b;
+  }
+};
+
+MS_VECTORS inline __m256i Scaled(const Scaling& scaling, __m256i bytes) {
+  // Four bytes of each half, as whole numbers.
+  const __m256i four = _mm256_setr_epi32(0, 1, 2, 3, 0, 1, 2, 3);
+  const __m256i upper = _mm256_set1_epi32(static_cast<int>(0x80808000));
+  const __m256 m = _mm256_set1_ps(scaling.middle), k = _mm256_set1_ps(scaling.factor);
+  __m256i whole[4];
+  for (int q = 0; q < 4; ++q) {
+    __m256i places = _mm256_or_si256(_mm256_add_epi32(four, _mm256_set1_epi32(4 * q)), upper);
+    __m256 number = _mm256_cvtepi32_ps(_mm256_shuffle_epi8(bytes, places));
+    number = _mm256_add_ps(m, _mm256_mul_ps(k, _mm256_sub_ps(number, m)));
+    number = _mm256_min_ps(_mm256_max_ps(number, _mm256_setzero_ps()), _mm256_set1_ps(255));
+    whole[q] = _mm256_cvtps_epi32(number);
+  }
+  return _mm256_packus_epi16(_mm256_packs_epi32(whole[0], whole[1]),
+                             _mm256_packs_epi32(whole[2], whole[3]));
+}
+
+// For each of three results, which bytes of three times 16 it takes: -1 takes none.
+struct Picks {
+  alignas(16) int8_t of[3][3][16];
+};
+
+// A byte of a plane from the pixels.
+constexpr Picks Splitting() {
+  Picks picks{};
+  for (int plane = 0; plane < 3; ++plane) {
+    for (int source = 0; source < 3; ++source) {
+      for (int i = 0; i < 16; ++i) {
+        int from = 3 * i + plane - 16 * source;
+        picks.of[plane][source][i] = static_cast<int8_t>(from >= 0 && from < 16 ? from : -1);
+      }
+    }
+  }
+  return picks;
+}
+
+// A byte of the pixels from the planes.
+constexpr Picks Joining() {
+  Picks picks{};
+  for (int result = 0; result < 3; ++result) {
+    for (int plane = 0; plane < 3; ++plane) {
+      for (int i = 0; i < 16; ++i) {
+        int at = 16 * result + i;
+        picks.of[result][plane][i] = static_cast<int8_t>(at % 3 == plane ? at / 3 : -1);
+      }
+    }
+  }
+  return picks;
+}
+
+constexpr Picks kSplitting = Splitting(), kJoining = Joining();
+
+MS_VECTORS inline __m128i Picked(const Picks& picks, int result, const __m128i sources[3]) {
+  __m128i a = _mm_shuffle_epi8(sources[0], Load(picks.of[result][0]));
+  __m128i b = _mm_shuffle_epi8(sources[1], Load(picks.of[result][1]));
+  __m128i c = _mm_shuffle_epi8(sources[2], Load(picks.of[result][2]));
+  return _mm_or_si128(_mm_or_si128(a, b), c);
+}
+
+}  // namespace
+
+MS_VECTORS int64_t Map(const ByteTable& table, const uint8_t* in, uint8_t* out, int64_t count) {
+  const HeldTable held(table);
+  int64_t i = 0;
+  for (; i + 64 <= count; i += 64) {
+    __m256i first = Load32(in + i), second = Load32(in + i + 32);
+    held.Find(first, second);
+    Store32(out + i, first);
+    Store32(out + i + 32, second);
+  }
+  return i;
+}
+
+MS_VECTORS int64_t Gray(const uint8_t* const planes[3], uint8_t* gray, int64_t pixels) {
+  const __m256i zero = _mm256_setzero_si256(), one = _mm256_set1_epi8(1);
+  const __m256i warm = _mm256_set1_epi32(9798 | 19235 << 16);
+  const __m256i cold = _mm256_set1_epi32(3735 | 1 << 30);  // blue, and what rounds
+  int64_t i = 0;
+  for (; i + 32 <= pixels; i += 32) {
+    __m256i r = Load32(planes[0] + i), g = Load32(planes[1] + i), b = Load32(planes[2] + i);
+    __m256i words[2];
+    for (int half = 0; half < 2; ++half) {
+      __m256i rg = half ? _mm256_unpackhi_epi8(r, g) : _mm256_unpacklo_epi8(r, g);
+      __m256i b1 = half ? _mm256_unpackhi_epi8(b, one) : _mm256_unpacklo_epi8(b, one);
+      __m256i low = _mm256_add_epi32(_mm256_madd_epi16(_mm256_unpacklo_epi8(rg, zero), warm),
+                                     _mm256_madd_epi16(_mm256_unpacklo_epi8(b1, zero), cold));
+      __m256i high = _mm256_add_epi32(_mm256_madd_epi16(_mm256_unpackhi_epi8(rg, zero), warm),
+                                      _mm256_madd_epi16(_mm256_unpackhi_epi8(b1, zero), cold));
+      words[half] = _mm256_packs_epi32(_mm256_srli_epi32(low, 15), _mm256_srli_epi32(high, 15));
+    }
+    Store32(gray + i, _mm256_packus_epi16(words[0], words[1]));
+  }
+  return i;
+}
+
+MS_VECTORS int64_t Scale(const Scaling& scaling, const uint8_t* in, uint8_t* out, int64_t count) {
+  int64_t i = 0;
+  for (; i + 32 <= count; i += 32) Store32(out + i, Scaled(scaling, Load32(in + i)));
+  return i;
+}
+
+MS_VECTORS int64_t Spread(const Scaling& farther, const uint8_t* gray, uint8_t* bytes,
+                          int64_t count) {
+  int64_t i = 0;
+  for (; i + 32 <= count; i += 32) {
+    __m256i middle = Load32(gray + i), now = Load32(bytes + i);
+    __m256i above = _mm256_subs_epu8(now, middle), below = _mm256_subs_epu8(middle, now);
+    __m256i far = Scaled(farther, _mm256_or_si256(above, below));
+    __m256i up = _mm256_adds_epu8(middle, far), down = _mm256_subs_epu8(middle, far);
+    __m256i is_above = _mm256_cmpeq_epi8(below, _mm256_setzero_si256());
+    Store32(bytes + i, _mm256_blendv_epi8(down, up, is_above));
+  }
+  return i;
+}
+
+// Eight pixels at once: the numbers of each plane go to every third place.
+MS_VECTORS int64_t JoinFloats(const float* const planes[3], int64_t pixels, float* out) {
+  const __m256i places[3] = {_mm256_setr_epi32(0, 0, 0, 1, 1, 1, 2, 2),
+                             _mm256_setr_epi32(2, 3, 3, 3, 4, 4, 4, 5),
+                             _mm256_setr_epi32(5, 5, 6, 6, 6, 7, 7, 7)};
+  int64_t i = 0;
+  for (; i + 8 <= pixels; i += 8) {
+    __m256 a = _mm256_loadu_ps(planes[0] + i), b = _mm256_loadu_ps(planes[1] + i);
+    __m256 c = _mm256_loadu_ps(planes[2] + i), spread[3][3];
+    for (int part = 0; part < 3; ++part) {
+      spread[part][0] = _mm256_permutevar8x32_ps(a, places[part]);
+      spread[part][1] = _mm256_permutevar8x32_ps(b, places[part]);
+      spread[part][2] = _mm256_permutevar8x32_ps(c, places[part]);
+    }
+    // The first number of each part is of another plane: every third place is of the second plane,
+    // and so on.
+    __m256 first = _mm256_blend_ps(spread[0][0], spread[0][1], 0b10010010);
+    __m256 second = _mm256_blend_ps(spread[1][2], spread[1][0], 0b10010010);
+    __m256 third = _mm256_blend_ps(spread[2][1], spread[2][2], 0b10010010);
+    _mm256_storeu_ps(out + 3 * i, _mm256_blend_ps(first, spread[0][2], 0b00100100));
+    _mm256_storeu_ps(out + 3 * i + 8, _mm256_blend_ps(second, spread[1][1], 0b00100100));
+    _mm256_storeu_ps(out + 3 * i + 16, _mm256_blend_ps(third, spread[2][0], 0b00100100));
+  }
+  return i;
+}
+
+MS_VECTORS int64_t Split(const uint8_t* in, int64_t pixels, uint8_t* const planes[3]) {
+  uint8_t *first = planes[0], *second = planes[1], *third = planes[2];
+  int64_t i = 0;
+  for (; i + 16 <= pixels; i += 16, in += 48) {
+    __m128i sources[3] = {Load(in), Load(in + 16), Load(in + 32)};
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(first + i), Picked(kSplitting, 0, sources));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(second + i), Picked(kSplitting, 1, sources));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(third + i), Picked(kSplitting, 2, sources));
+  }
+  return i;
+}
+
+MS_VECTORS int64_t Join(const uint8_t* const planes[3], int64_t pixels, uint8_t* out) {
+  const uint8_t *first = planes[0], *second = planes[1], *third = planes[2];
+  int64_t i = 0;
+  for (; i + 16 <= pixels; i += 16) {
+    __m128i sources[3] = {Load(first + i), Load(second + i), Load(third + i)};
+    auto* to = reinterpret_cast<__m128i*>(out + 3 * i);
+    for (int result = 0; result < 3; ++result) {
+      _mm_storeu_si128(to + result, Picked(kJoining, result, sources));
+    }
+  }
+  return i;
+}
+
+// Five pixels at once, with a byte before them that nobody takes. One byte too many is stored,
+// which the next pixel overwrites.
+MS_VECTORS int64_t Reverse(const uint8_t* in, uint8_t* out, int64_t pixels) {
+  const __m128i turned = _mm_setr_epi8(13, 14, 15, 10, 11, 12, 7, 8, 9, 4, 5, 6, 1, 2, 3, -1);
+  int64_t i = 0;
+  for (; i + 6 <= pixels; i += 5) {
+    __m128i bytes = Load(in + 3 * (pixels - i - 5) - 1);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 3 * i), _mm_shuffle_epi8(bytes, turned));
+  }
+  return i;
+}
+
+}  // namespace ms::dataset::vectors
+
+#endif
