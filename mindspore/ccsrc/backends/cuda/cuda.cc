@@ -26,6 +26,10 @@ class CudaBackend : public Backend {
     AddPooling(table_);
     AddNorms(table_);
     AddIndexed(table_);
+    AddPlaces(table_);
+    AddOrder(table_);
+    AddScans(table_);
+    AddElements(table_);
     AddSlices(table_);
     AddJoins(table_);
     AddRandom(table_);

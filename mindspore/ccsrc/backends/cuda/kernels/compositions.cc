@@ -160,6 +160,12 @@ Terms DropoutGrad(const Composer& c) {
   return {c.Wide(0) * c.Wide(1) * (1 / c.request.attr<double>("keep_prob"))};
 }
 
+Terms Sum(const Composer& c) {
+  Term sum = c.Wide(0);
+  for (size_t i = 1; i < c.in.size(); ++i) sum = sum + c.Wide(i);
+  return {sum};
+}
+
 // What an op is declared as, where that is one nest: of two kernels, the second one would read what
 // the first one wrote, and a Parameter would get new memory for its new value.
 Terms Expanded(const Composer& c) {
@@ -194,6 +200,7 @@ void AddCompositions(KernelTable& table) {
     if (op->expand && !op->internal && op->name != "BiasAdd")
       table.For(op->name).Try("nest", Composition(Expanded));
   }
+  table.For("AddN").Try("nest", Composition(Sum));
   table.For("DropoutGrad").Try("nest", Composition(DropoutGrad));
   table.For("Softmax").Try("nest", Composition(Softmax));
   table.For("LogSoftmax").Try("nest", Composition(LogSoftmax));
