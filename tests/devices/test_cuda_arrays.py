@@ -98,6 +98,18 @@ for dtype in (ms.float32, ms.float16):
 x, at = Tensor(f32(3, 4, 6, 2)), Tensor(np.random.RandomState(1).randint(-6, 6, (3, 9)))
 same(lambda: [ms.grad(lambda v: (ops.gather(v, at, 2, 1) ** 2).sum())(x)], 1e-6)
 """,
+    "integers and choices by chance": """
+x, chances = Tensor(np.zeros((5, 77), np.float32)), Tensor(np.random.RandomState(0).rand(5, 77).astype(np.float32))
+same(lambda: [ops.randint(-5, 1000, (7, 33)), ops.UniformInt()((500,), Tensor(-7, ms.int32), Tensor(2147483647, ms.int32)),
+              ops.randint(-2**60, 2**61, (41,)), ops.bernoulli(x, 0.3), ops.bernoulli(x, chances), ops.bernoulli(x.astype(ms.int8), 1.0)])
+""",
+    "places in sorted rows": """
+for dtype in (np.float32, np.float16, np.int8, np.int64):
+    rows, values = np.sort((f32(3, 50) * 4).astype(dtype), -1), (f32(3, 9, seed=1) * 4).astype(dtype)
+    same(lambda: [ops.searchsorted(Tensor(rows), Tensor(values), right=right) for right in (False, True)])
+    same(lambda: [ops.bucketize(Tensor(values), rows[0].tolist())])
+same(lambda: [ops.prelu(Tensor(f32(2, 3, 4)), Tensor(w)) for w in (f32(1), f32(3))])
+""",
     "elements that depend on where they are": """
 for dtype in (np.float32, np.int8, np.complex128):
     x = Tensor((f32(3, 4, 5) * 4).astype(dtype))
@@ -123,6 +135,10 @@ def test_positions_out_of_range_are_heard_of():
     """Parameters that were to be written keep their values."""
     run("""
 ms.set_context(device_target="GPU")
+with pytest.raises(ValueError, match=r"For 'Bernoulli', 'p' must be in \\[0, 1\\], but is not at position 1"):
+    ops.bernoulli(Tensor(f32(3)), Tensor([0.5, 1.5, 0.2])).asnumpy()
+with pytest.raises(ValueError, match="'minval' must be less than 'maxval', but got 5 and 5"):
+    ops.UniformInt()((3,), Tensor(5, ms.int32), Tensor(5, ms.int32)).asnumpy()
 x, at = Tensor(f32(4, 5)), Tensor(np.array([[0, 1], [1, 5]], np.int32))
 with pytest.raises(IndexError, match=r"For 'GatherNd', the indices into axis 1 must be in \\[0, 5\\), but got 5 in row 1"):
     ops.gather_nd(x, at).asnumpy()

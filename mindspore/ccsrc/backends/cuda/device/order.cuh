@@ -68,3 +68,25 @@ MS_FUNCTION void FindByBlocks(const M* x, I* places, M* values, bool largest, Nu
     if (values) values[row] = first[at * n.inner];
   }
 }
+
+// How many elements of a sorted row are below a value, or not above it. Rows of the values have
+// `kept` elements, and there is one sorted row for each of them or for all.
+template <class M, class I>
+MS_FUNCTION void CountBelow(const M* sorted, const M* values, I* out, bool one_row, bool right,
+                            Numbers n) {
+  const long long step = (long long)gridDim.x * 256, count = n.rows * n.kept;
+  for (long long e = (long long)blockIdx.x * 256 + threadIdx.x; e < count; e += step) {
+    const M* row = sorted + (one_row ? 0 : e / n.kept * n.size);
+    const auto value = Load(values[e]);
+    long long low = 0, high = n.size;
+    while (low < high) {
+      const long long middle = low + (high - low) / 2;
+      const auto here = Load(row[middle]);
+      if (right ? !(here > value) : !(here >= value))  // a nan is above all
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    out[e] = (I)low;
+  }
+}

@@ -75,12 +75,31 @@ KernelMaker Find(bool largest) {
   };
 }
 
+KernelChoice MakeSearch(const KernelRequest& r) {
+  bool one_row = r.shape(0).rank() == 1;
+  long long size = r.shape(0).back(), count = r.shape(1).size();
+  if (count == 0) return FunctionKernel([](const KernelArgs&) {}, 10);
+  long long kept = one_row ? count : r.shape(1).back();
+  std::string arguments = fmt::format("const {0}* sorted, const {0}* values, {1}* out",
+                                      MemoryType(r.dtype(0)), MemoryType(r.out[0].dtype()));
+  std::string body =
+      fmt::format("CountBelow(sorted, values, out, {}, {}, n);", one_row, r.attr<bool>("right"));
+  std::string text = std::string(kSortingText) + kOrderText + EntryText(0, arguments, body);
+  return FunctionKernel(
+      [=, program = Program::Of(text, 1)](const KernelArgs& args) {
+        LaunchText(StreamOf(args), *program, 0, BlocksFor(count),
+                   {args.in[0], args.in[1], args.out[0]}, {count / kept, size, 1, kept, 0});
+      },
+      2000);
+}
+
 }  // namespace
 
 void AddOrder(KernelTable& table) {
   table.For("Sort").Try("text", [](const KernelRequest& r) {
     return MakeSort(r, r.attr<int64_t>("axis"), r.attr<bool>("descending"));
   });
+  table.For("SearchRows").Try("text", MakeSearch);
   table.For("TopK").Try("text", [](const KernelRequest& r) { return MakeSort(r, -1, true); });
   for (const char* op : {"Argmax", "ArgMaxWithValue"}) table.For(op).Try("text", Find(true));
   for (const char* op : {"Argmin", "ArgMinWithValue"}) table.For(op).Try("text", Find(false));
