@@ -110,6 +110,17 @@ for dtype in (np.float32, np.float16, np.int8, np.int64):
     same(lambda: [ops.bucketize(Tensor(values), rows[0].tolist())])
 same(lambda: [ops.prelu(Tensor(f32(2, 3, 4)), Tensor(w)) for w in (f32(1), f32(3))])
 """,
+    "images of another size": """
+ms.set_context(mode=0)
+x, volume = f32(2, 3, 5, 7), f32(1, 2, 3, 4, 5)
+for mode in ("nearest", "bilinear", "bicubic", "area"):
+    size = lambda v: ops.interpolate(v, size=(9, 4), mode=mode)
+    step = ms.jit(lambda v: (size(v) ** 2).sum())
+    for dtype in (np.float32, np.float64):
+        same(lambda: [size(Tensor(x.astype(dtype)))] + [ms.grad(step)(Tensor(x.astype(dtype))) for _ in range(3)], 2e-4)
+same(lambda: [ops.interpolate(Tensor(volume), size=(5, 3, 6), mode="trilinear", align_corners=True),
+              ops.interpolate(Tensor(volume[0, 0]), size=9, mode="linear")], 1e-5)
+""",
     "elements that depend on where they are": """
 for dtype in (np.float32, np.int8, np.complex128):
     x = Tensor((f32(3, 4, 5) * 4).astype(dtype))

@@ -52,7 +52,8 @@ for dtype in (ms.float32, ms.bfloat16, ms.float64, ms.int8):
     if dtype.is_floating_point:
         [v.asnumpy() for v in (ops.logcumsumexp(y, 0), ms.grad(lambda v: ops.cumprod(v, 1))(y), ops.linspace(y[0, 0], y[0, 1], 5))]
 for z in (ops.pad(t, (1, 2)), ops.pad(t, (1, 2), "reflect"), ops.tile(t, (2, 3)), ops.tril(t), ops.eye(3), ops.arange(0.5, 3, 0.25),
-          ops.one_hot(at, 4), t.argmax(0)):
+          ops.one_hot(at, 4), t.argmax(0), ops.interpolate(x, size=(4, 9), mode="bilinear"), ops.randint(0, 9, (5,)),
+          ops.bernoulli(t, 0.5), ops.searchsorted(t[0], t)):
     z.asnumpy()
 for dtype in (ms.int8, ms.int64, ms.uint8, ms.float64):
     x = t.astype(dtype)

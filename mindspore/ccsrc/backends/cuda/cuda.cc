@@ -32,6 +32,7 @@ class CudaBackend : public Backend {
     AddElements(table_);
     AddSlices(table_);
     AddJoins(table_);
+    AddResample(table_);
     AddRandom(table_);
     AddHostKernels(table_);
     std::atexit([] {  // what was given is done before the driver goes

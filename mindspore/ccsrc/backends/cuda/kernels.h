@@ -24,6 +24,7 @@ void AddScans(KernelTable& table);     // along an axis: what runs on from eleme
 void AddElements(KernelTable& table);  // that depend on where they are
 void AddSlices(KernelTable& table);    // that are put into a tensor
 void AddJoins(KernelTable& table);     // along an axis, and cuts
+void AddResample(KernelTable& table);  // images of another size
 void AddRandom(KernelTable& table);
 // What passes ask.
 const Layouts& TheLayouts();
