@@ -49,16 +49,16 @@ target_link_libraries(ms_cpu PUBLIC ms_core PRIVATE ms_onednn)
 ms_add_isa_libraries(ms_cpu)
 
 # NVIDIA's GPUs. Nothing of NVIDIA's is needed to build it: it opens their libraries when it runs. Texts of kernels lie in it.
+file(GLOB MS_CUDA_TEXTS CONFIGURE_DEPENDS "${MS_SOURCE_ROOT}/backends/cuda/device/*.cuh")
 set(texts "")
-foreach(text Base:backends/cuda/device/base.cuh Scalars:backends/cuda/device/scalars.cuh Reductions:backends/cuda/device/reductions.cuh
-             Indexed:backends/cuda/device/indexed.cuh Pooling:backends/cuda/device/pooling.cuh Random:backends/cuda/device/random.cuh Slices:backends/cuda/device/slices.cuh
-             Joins:backends/cuda/device/joins.cuh Math:loops/math_functions.h)
-  string(REPLACE ":" ";" text "${text}")
-  list(GET text 0 name)
-  list(GET text 1 file)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${MS_SOURCE_ROOT}/${file}")
-  file(READ "${MS_SOURCE_ROOT}/${file}" content)
-  string(APPEND texts "inline const char k${name}Text[] = R\"TEXT(${content})TEXT\";\n")
+foreach(file ${MS_CUDA_TEXTS} "${MS_SOURCE_ROOT}/loops/math_functions.h")
+  string(REGEX REPLACE ".*/([a-z])([a-z]*)[^/]*$" "\\1;\\2" name "${file}")  # base.cuh is kBaseText, math_functions.h kMathText
+  list(GET name 0 first)
+  list(GET name 1 name)
+  string(TOUPPER "${first}" first)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+  file(READ "${file}" content)
+  string(APPEND texts "inline const char k${first}${name}Text[] = R\"TEXT(${content})TEXT\";\n")
 endforeach()
 file(CONFIGURE OUTPUT "${MS_GENERATED}/cuda/ms_cuda_texts.h" CONTENT "// Made from the files of the device's texts.\n#pragma once\n\n@texts@" @ONLY)
 file(GLOB_RECURSE MS_CUDA_SOURCES CONFIGURE_DEPENDS "${MS_SOURCE_ROOT}/backends/cuda/*.cc")

@@ -89,7 +89,7 @@ def f(x):
     for i in range(3):
         x = ops.softmax(ops.matmul(x, x)) + i
         x = x / x.sum() + ops.matmul(x, x)
-    x = ops.cumsum(x, 0)  # has no kernel on the GPU
+    x = ops.inverse(x + 9 * ops.eye(4))  # has no kernel on the GPU
     for i in range(3):
         x = ops.softmax(ops.matmul(x, x)) + i
         x = x / x.sum() + ops.matmul(x, x)

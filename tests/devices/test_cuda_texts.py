@@ -23,6 +23,7 @@ PROGRAMS = {
     "aligned": "ops.sigmoid(Tensor(f32(64)).astype(ms.bfloat16)).asnumpy()",
     "rows": "ops.softmax(Tensor(f32(5, 7))).asnumpy()",
     "columns": "Tensor(f32(40, 30)).mean(0).asnumpy()",
+    "middle": "Tensor(f32(4, 30, 40)).sum(1).asnumpy()",
     "chunks": "Tensor(f32(200000)).sum().asnumpy()",
 }
 OTHERS = """
@@ -42,6 +43,18 @@ ops.uniform((100,), Tensor(0.0), Tensor(1.0)).asnumpy()
 norm = nn.BatchNorm2d(3)
 norm.set_train()
 ms.grad(norm)(x).asnumpy()
+at = Tensor(np.array([[0, 1], [1, 2]], np.int32))
+for dtype in (ms.float32, ms.bfloat16, ms.float64, ms.int8):
+    y = t.astype(dtype)
+    for z in (*ops.sort(y), ops.argmax(y, 1), ops.cumsum(y, 0), *ops.cummax(y, 0), ops.cumprod(y, 1), ops.gather_elements(y, 0, at),
+              ops.tensor_scatter_max(y, at, y[:2, 0]), ops.unsorted_segment_sum(y, at[:, 0].repeat(2), 3), ops.gather_nd(y, at)):
+        z.asnumpy()
+    if dtype.is_floating_point:
+        [v.asnumpy() for v in (ops.logcumsumexp(y, 0), ms.grad(lambda v: ops.cumprod(v, 1))(y), ops.linspace(y[0, 0], y[0, 1], 5))]
+for z in (ops.pad(t, (1, 2)), ops.pad(t, (1, 2), "reflect"), ops.tile(t, (2, 3)), ops.tril(t), ops.eye(3), ops.arange(0.5, 3, 0.25),
+          ops.one_hot(at, 4), t.argmax(0), ops.interpolate(x, size=(4, 9), mode="bilinear"), ops.randint(0, 9, (5,)),
+          ops.bernoulli(t, 0.5), ops.searchsorted(t[0], t)):
+    z.asnumpy()
 for dtype in (ms.int8, ms.int64, ms.uint8, ms.float64):
     x = t.astype(dtype)
     (x // 2 + ops.abs(x) * x.max()).asnumpy()

@@ -41,10 +41,10 @@ std::string WithCallers(const std::string& source) {
     text += fmt::format("MS_EMULATED_KERNEL({})\n", (*it)[1].str());
     names += fmt::format("\"{}\", ", (*it)[1].str());
   }
-  // The prelude defines JoinGroup, where the barriers are: whoever uses it names it again.
-  size_t defined = source.find("JoinGroup");
-  bool barriers =
-      defined != std::string::npos && source.find("JoinGroup", defined + 1) != std::string::npos;
+  // The prelude ends with JoinGroup, where its barriers are: others are behind it, or use it.
+  size_t end = source.find("\n}\n", source.find("JoinGroup"));
+  bool barriers = end != std::string::npos && (source.find("JoinGroup", end) != std::string::npos ||
+                                               source.find("__syncthreads", end) != std::string::npos);
   return text + fmt::format(
                     "extern \"C\" {{\nextern const char* const emulated_names[];\n"
                     "const char* const emulated_names[] = {{{}0}};\n"

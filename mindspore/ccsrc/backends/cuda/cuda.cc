@@ -26,8 +26,13 @@ class CudaBackend : public Backend {
     AddPooling(table_);
     AddNorms(table_);
     AddIndexed(table_);
+    AddPlaces(table_);
+    AddOrder(table_);
+    AddScans(table_);
+    AddElements(table_);
     AddSlices(table_);
     AddJoins(table_);
+    AddResample(table_);
     AddRandom(table_);
     AddHostKernels(table_);
     std::atexit([] {  // what was given is done before the driver goes

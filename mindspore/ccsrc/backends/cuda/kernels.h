@@ -16,10 +16,15 @@ KernelChoice NestOf(const Graph& body, const KernelRequest& request);
 void AddProducts(KernelTable& table);      // of matrices, by cuBLASLt
 void AddConvolutions(KernelTable& table);  // by cuDNN
 void AddPooling(KernelTable& table);
-void AddNorms(KernelTable& table);    // over batches: two nests each
-void AddIndexed(KernelTable& table);  // positions that are numbers of a tensor
-void AddSlices(KernelTable& table);   // that are put into a tensor
-void AddJoins(KernelTable& table);    // along an axis, and cuts
+void AddNorms(KernelTable& table);     // over batches: two nests each
+void AddIndexed(KernelTable& table);   // what is read at positions that are numbers of a tensor
+void AddPlaces(KernelTable& table);    // what is written there, and read at coordinates
+void AddOrder(KernelTable& table);     // along an axis: sorted rows, extremes
+void AddScans(KernelTable& table);     // along an axis: what runs on from element to element
+void AddElements(KernelTable& table);  // that depend on where they are
+void AddSlices(KernelTable& table);    // that are put into a tensor
+void AddJoins(KernelTable& table);     // along an axis, and cuts
+void AddResample(KernelTable& table);  // images of another size
 void AddRandom(KernelTable& table);
 // What passes ask.
 const Layouts& TheLayouts();

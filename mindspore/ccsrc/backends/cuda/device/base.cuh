@@ -103,3 +103,12 @@ MS_FUNCTION void Report(Fault* fault, unsigned ticket, long long number, long lo
   fault->number = number;
   fault->position = position;
 }
+// A position in [low, size), those below zero counted from the end.
+MS_FUNCTION long long CheckedPosition(Fault* fault, unsigned ticket, long long position,
+                                      long long low, long long size, long long place) {
+  if (position < low || position >= size) {
+    Report(fault, ticket, position, place);
+    return 0;
+  }
+  return position < 0 ? position + size : position;
+}

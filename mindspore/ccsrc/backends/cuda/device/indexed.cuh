@@ -1,18 +1,8 @@
-// Kernels that read or add at positions which are numbers of a tensor. A position out of range is
-// reported, and read as the first one.
+// Kernels that read at positions which are numbers of a tensor. A position out of range is reported,
+// and read as the first one.
 struct Numbers {
   long long at[8];
 };
-
-// A position in [low, size), those below zero counted from the end.
-MS_FUNCTION long long CheckedPosition(Fault* fault, unsigned ticket, long long position,
-                                      long long low, long long size, long long place) {
-  if (position < low || position >= size) {
-    Report(fault, ticket, position, place);
-    return 0;
-  }
-  return position < 0 ? position + size : position;
-}
 
 // Numbers: ticket, elements of the result, then the sizes outer, size, positions, inner: the input
 // is [batch, outer, size, inner], the positions are [batch, positions].
@@ -26,38 +16,6 @@ MS_FUNCTION void Gather(Fault* fault, const T* in, const I* positions, T* out, N
     const long long at =
         CheckedPosition(fault, (unsigned)n.at[0], positions[place], -size, size, place);
     out[e] = in[(block * size + at) * inner + i];
-  }
-}
-
-// Adds slices of dout to those of the result that they are copies of, in the order of positions: a
-// block has a slice. Numbers: ticket, slices, then as those of Gather.
-template <class M, class R, class I>
-MS_FUNCTION void AddSlices(Fault* fault, const M* dout, const I* positions, M* out, Numbers n) {
-  const long long outer = n.at[2], size = n.at[3], count = n.at[4], inner = n.at[5];
-  __shared__ unsigned taken[8];  // of 256 positions, a bit each
-  for (long long slice = blockIdx.x; slice < n.at[1]; slice += gridDim.x) {
-    const long long block = slice / size, first = block / outer * count;
-    for (long long begin = 0; begin < inner; begin += 256) {
-      const long long i = begin + threadIdx.x;
-      R sum = 0;
-      for (long long from = 0; from < count; from += 256) {
-        const long long place = first + from + threadIdx.x;
-        const bool mine = from + threadIdx.x < count &&
-                          CheckedPosition(fault, (unsigned)n.at[0], positions[place], -size, size,
-                                          place) == slice % size;
-        const unsigned word = __ballot_sync(0xffffffffu, mine);
-        __syncthreads();  // the words before have been read
-        if (threadIdx.x % 32 == 0) taken[threadIdx.x / 32] = word;
-        __syncthreads();
-        for (int warp = 0; warp < 8; ++warp) {
-          for (unsigned left = taken[warp]; left; left &= left - 1) {
-            const long long at = block * count + from + 32 * warp + LowestBit(left);
-            if (i < inner) sum = k_add(sum, Load(dout[at * inner + i]));
-          }
-        }
-      }
-      if (i < inner) out[slice * inner + i] = Stored<M>::Of(sum);
-    }
   }
 }
 

@@ -4,7 +4,8 @@
 // The op's own seeds choose another stream; zeros leave the global one. In a recording, which runs
 // again and again, the global seed and the first offset are read from memory.
 struct Numbers {
-  long long at[6];  // seed, offset, elements, the word of the first element, the op's own seeds
+  // Seed, offset, elements, the word of the first element, the op's own seeds, the ticket.
+  long long at[7];
 };
 typedef const uint64_t* Recorded;  // null, or these two
 
@@ -115,6 +116,52 @@ MS_FUNCTION void MaskOfDrop(Recorded key, R* mask, uint64_t threshold, R scale, 
     for (int j = 0; j < 4; ++j) {
       const long long at = e + 16 * j;
       if (at >= 0 && at < n.at[2]) mask[at] = words.at[j] < threshold ? scale : (R)0;
+    }
+  });
+}
+
+// The upper half of a product of 64 bits.
+MS_FUNCTION uint64_t UpperHalf(uint64_t a, uint64_t b) {
+  const uint64_t low = 0xffffffffull, a0 = a & low, a1 = a >> 32, b0 = b & low, b1 = b >> 32;
+  const uint64_t cross = (a0 * b0 >> 32) + (a0 * b1 & low) + (a1 * b0 & low);
+  return a1 * b1 + (a0 * b1 >> 32) + (a1 * b0 >> 32) + (cross >> 32);
+}
+// Integers from the first number up to, but without, the second one. Each takes two words, which
+// are 32 apart: a thread has those of two integers. Numbers: twice as many elements.
+template <class T>
+MS_FUNCTION void Integers(Fault* fault, Recorded recorded, const T* low, const T* high, T* out,
+                          Numbers n) {
+  const T first = low[0], end = high[0];
+  if (first >= end) {
+    Report(fault, (unsigned)n.at[6], (long long)first, (long long)end);
+    return;
+  }
+  ForWords(recorded, n, [=](Words words, long long e) {
+    for (int j = 0; j < 2; ++j) {
+      const long long at = e / 64 * 32 + e % 64 + 16 * j;
+      const uint64_t word = (uint64_t)words.at[j] << 32 | words.at[j + 2];
+      const uint64_t range = (uint64_t)end - (uint64_t)first;
+      if (at < n.at[2] / 2) out[at] = (T)((uint64_t)first + UpperHalf(word, range));
+    }
+  });
+}
+// 1 with a probability, which is that of all elements or of each.
+template <class M, class P>
+MS_FUNCTION void Chances(Fault* fault, Recorded recorded, const P* chances, bool each, M* out,
+                         Numbers n) {
+  typedef decltype(Load(M())) R;
+  ForWords(recorded, n, [=](Words words, long long e) {
+    for (int j = 0; j < 4; ++j) {
+      const long long at = e + 16 * j;
+      if (at < 0 || at >= n.at[2]) continue;
+      const double chance = (double)Load(chances[each ? at : 0]);
+      if (!(chance >= 0 && chance <= 1)) {
+        Report(fault, (unsigned)n.at[6], each ? at : 0, 0);
+        return;
+      }
+      // Halves go up, as in llround.
+      const bool taken = words.at[j] < (uint64_t)::floor(chance * 4294967296.0 + 0.5);
+      out[at] = Stored<M>::Of((R)taken);
     }
   });
 }

@@ -160,6 +160,22 @@ Terms DropoutGrad(const Composer& c) {
   return {c.Wide(0) * c.Wide(1) * (1 / c.request.attr<double>("keep_prob"))};
 }
 
+// The weights are of the channels, axis 1, or one for all.
+Terms SlopeOfChannels(const Composer& c) {
+  Term x = c.Wide(0), weight = c.Wide(1);
+  Dims dims(static_cast<size_t>(std::max(x.shape().rank(), 1)), 1);
+  if (dims.size() > 1) dims[1] = weight.shape().size();
+  Term slope = Reshape(weight, dims);
+  Term zero = c.emitter.Scalar(0, x.dtype());
+  return {c.Call("Select", {c.Call("Greater", {x, zero}), x, x * slope})};
+}
+
+Terms Sum(const Composer& c) {
+  Term sum = c.Wide(0);
+  for (size_t i = 1; i < c.in.size(); ++i) sum = sum + c.Wide(i);
+  return {sum};
+}
+
 // What an op is declared as, where that is one nest: of two kernels, the second one would read what
 // the first one wrote, and a Parameter would get new memory for its new value.
 Terms Expanded(const Composer& c) {
@@ -194,6 +210,8 @@ void AddCompositions(KernelTable& table) {
     if (op->expand && !op->internal && op->name != "BiasAdd")
       table.For(op->name).Try("nest", Composition(Expanded));
   }
+  table.For("AddN").Try("nest", Composition(Sum));
+  table.For("PReLU").Try("nest", Composition(SlopeOfChannels));
   table.For("DropoutGrad").Try("nest", Composition(DropoutGrad));
   table.For("Softmax").Try("nest", Composition(Softmax));
   table.For("LogSoftmax").Try("nest", Composition(LogSoftmax));

@@ -1,4 +1,4 @@
-// Kernels that read or add at positions, and say late which one is out of range.
+// Kernels that read at positions, and say late which one is out of range.
 #include <ms_cuda_texts.h>  // made when this is built
 
 #include "backends/cuda/codegen/scalar_text.h"
@@ -68,29 +68,6 @@ KernelChoice MakeGather(const KernelRequest& r) {
             stream, aligned ? *whole : *single, 0, BlocksFor(all),
             {args.in[0], args.in[1], args.out[0]},
             Padded({sizes.Ticket(stream, args), all, sizes.outer, sizes.size, sizes.count, units}));
-      },
-      3000);
-}
-
-KernelChoice MakeGatherGrad(const KernelRequest& r) {
-  if (IsComplex(r.dtype(0))) return No("needs real numbers, got {}", Name(r.dtype(0)));
-  const Shape& shape = r.out[0].shape();
-  GatherSizes sizes(r, shape);
-  if (shape.size() == 0) return No("needs elements, got none");
-  std::string memory = MemoryType(r.dtype(0));
-  std::string arguments = fmt::format("const {0}* dout, const {1}* positions, {0}* out", memory,
-                                      MemoryType(r.dtype(1)));
-  std::string body = fmt::format("AddSlices<{}, {}>(fault, dout, positions, out, n);", memory,
-                                 RegisterType(r.dtype(0)));
-  return FunctionKernel(
-      [=, slices = shape.size() / sizes.inner,
-       program = Program::Of(kIndexedText + EntryText(0, arguments, body, kOwn), 1)](
-          const KernelArgs& args) {
-        CudaStream& stream = StreamOf(args);
-        LaunchText(stream, *program, 0, BlocksFor(slices * 256),
-                   {args.in[0], args.in[1], args.out[0]},
-                   Padded({sizes.Ticket(stream, args), slices, sizes.outer, sizes.size, sizes.count,
-                           sizes.inner}));
       },
       3000);
 }
@@ -188,7 +165,6 @@ KernelChoice MakeSparseCrossEntropy(const KernelRequest& r) {
 
 void AddIndexed(KernelTable& table) {
   table.For("Gather").Try("text", MakeGather);
-  table.For("GatherGrad").Try("text", MakeGatherGrad);
   table.For("NLLLoss").Try("text", MakeLikelihood);
   table.For("NLLLossGrad").Try("text", MakeLikelihoodGrad);
   table.For("SparseSoftmaxCrossEntropyWithLogits").Try("text", MakeSparseCrossEntropy);

@@ -6,6 +6,7 @@
 #include "backends/cuda/kernels.h"
 #include "backends/cuda/memory.h"
 #include "backends/cuda/program.h"
+#include "ops/axes.h"
 #include "ops/fused.h"
 
 namespace ms::cuda {
@@ -100,19 +101,56 @@ KernelChoice MakeFused(const KernelRequest& request) {
   return NestOf(*request.attr<Graph*>("body"), request);
 }
 
-// A reduction as bodies have them: with the reduced axes left as ones, and then without.
-KernelChoice MakeReduction(const KernelRequest& request) {
+// The axes of a shape in another order: those that are kept as they were, beside the reduced ones.
+// The innermost axis stays there, so that neighbours are read together.
+Ints Sorted(const std::vector<int>& reduced, int rank) {
+  Ints kept, perm(reduced.begin(), reduced.end());
+  for (int axis = 0; axis < rank; ++axis) {
+    if (std::find(reduced.begin(), reduced.end(), axis) == reduced.end()) kept.push_back(axis);
+  }
+  bool rows = std::find(reduced.begin(), reduced.end(), rank - 1) != reduced.end();
+  perm.insert(rows ? perm.begin() : perm.end(), kept.begin(), kept.end());
+  return perm;
+}
+
+// Reduces as bodies have it, with the reduced axes left as ones, and then without. `sorted`: of the
+// axes in another order, where those of the op are none that a body may reduce.
+KernelChoice Reduced(const KernelRequest& request, const char* op, bool sorted) {
   ::ms::Module module;
   Graph* body = module.NewGraph("op");
   GraphEmitter emitter(body);
   Term x = emitter.Wrap({body->AddParameter(request.in[0].Strong(), "x"), 0});
-  Attrs attrs = request.attrs;
-  attrs[static_cast<size_t>(request.op.AttrIndex("keep_dims"))] = true;
-  auto shared = std::make_shared<const Attrs>(std::move(attrs));
-  Term y = emitter.Wrap(emitter.Emit(request.op, {x.var}, shared)[0]);
+  int rank = x.shape().rank();
+  std::vector<int> axes = SortedAxes(AxisList(request.op, request.attrs, "axis"), rank);
+  std::erase_if(axes, [&](int axis) { return x.shape()[axis] == 1; });
+  if (request.out[0].shape().size() == x.shape().size()) axes.clear();
+  Ints reduced(axes.begin(), axes.end());
+  if (sorted) {
+    Ints perm = Sorted(axes, rank);
+    x = emitter.Call("Transpose", {x}, {{"perm", perm}});
+    for (size_t i = 0; i < axes.size(); ++i)
+      reduced[i] = std::find(perm.begin(), perm.end(), axes[i]) - perm.begin();
+  }
+  DType dtype = request.out[0].dtype();
+  Term y = CastTo(x, dtype);
+  if (!reduced.empty()) {
+    if (dtype == DType::kBool) y = CastTo(y, DType::kUInt8);  // no loop joins Bools
+    y = emitter.Call(op, {y}, {{"axis", reduced}, {"keep_dims", true}});
+    y = CastTo(y, dtype);
+  }
   if (!(y.shape() == request.out[0].shape())) y = Reshape(y, request.out[0].shape());
   body->SetOutputs({y.var});
   return NestOf(*body, request);
+}
+
+KernelMaker Reduction(const char* of_numbers, const char* of_bools) {
+  return [=](const KernelRequest& request) -> KernelChoice {
+    if (IsEmpty(request.out)) return Nothing();
+    if (IsEmpty(request.in)) return No("needs elements, got none");
+    const char* op = request.out[0].dtype() == DType::kBool ? of_bools : of_numbers;
+    KernelChoice made = Reduced(request, op, false);
+    return made.kernel ? std::move(made) : Reduced(request, op, true);
+  };
 }
 
 }  // namespace
@@ -135,8 +173,11 @@ void AddNests(KernelTable& table) {
     if (op->scalar) table.For(op->name).Try("nest", MakeSingle);
   }
   table.For("Fused").Try("nest", MakeFused);
-  for (const char* op : {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd"})
-    table.For(op).Try("nest", MakeReduction);
+  for (const char* op : {"ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd"})
+    table.For(op).Try("nest", Reduction(op, op));
+  table.For("ReduceSum").Try("nest", Reduction("ReduceSum", "ReduceMax"));
+  table.For("ReduceAll").Try("nest", Reduction("", "ReduceMin"));
+  table.For("ReduceAny").Try("nest", Reduction("", "ReduceMax"));
   for (const char* op : {"Transpose", "BroadcastTo", "Slice", "StridedSlice", "Identity", "Fill"})
     table.For(op).Try("nest", MakeSingle);
 }

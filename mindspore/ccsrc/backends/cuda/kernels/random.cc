@@ -23,7 +23,8 @@ class Seeds {
             size,
             start,
             first_,
-            second_};
+            second_,
+            0};
   }
 
  private:
@@ -97,7 +98,51 @@ KernelChoice MakeDropoutMask(const KernelRequest& r) {
   return FunctionKernel(
       [=, program = Program::Of(text, 1)](const KernelArgs& args) {
         LaunchText(StreamOf(args), *program, 0, BlocksFor(shape.size() / 4 + 32),
-                   {args.in[0], args.out[0]}, {0, 0, shape.size(), FirstElement(shape), 0, 0});
+                   {args.in[0], args.out[0]}, {0, 0, shape.size(), FirstElement(shape), 0, 0, 0});
+      },
+      2000);
+}
+
+constexpr char kOwn[] = "(unsigned)n.at[6]";  // the ticket
+
+KernelChoice MakeIntegers(const KernelRequest& r) {
+  int64_t size = r.out[0].shape().size();
+  std::string arguments = fmt::format(
+      "Recorded recorded, const {0}* low, const {0}* high, {0}* out", MemoryType(r.out[0].dtype()));
+  std::string text =
+      kRandomText + EntryText(0, arguments, "Integers(fault, recorded, low, high, out, n);", kOwn);
+  return FunctionKernel(
+      [=, seeds = Seeds(r, "seed", "seed2"),
+       program = Program::Of(text, 1)](const KernelArgs& args) {
+        CudaStream& stream = StreamOf(args);
+        auto numbers = seeds.Numbers(args.random, 2 * size, 0);
+        numbers.back() =
+            stream.NextTicket(args.place, ErrorKind::kValue,
+                              "'minval' must be less than 'maxval', but got {} and {}");
+        LaunchText(stream, *program, 0, BlocksFor(size / 2),
+                   {stream.random_words(), args.in[0], args.in[1], args.out[0]}, numbers);
+      },
+      2000);
+}
+
+KernelChoice MakeBernoulli(const KernelRequest& r) {
+  if (IsComplex(r.dtype(0))) return No("needs real numbers, got {}", Name(r.dtype(0)));
+  Shape shape = r.shape(0);
+  std::string arguments = fmt::format("Recorded recorded, const {}* chances, {}* out",
+                                      MemoryType(r.dtype(1)), MemoryType(r.dtype(0)));
+  std::string body =
+      fmt::format("Chances(fault, recorded, chances, {}, out, n);", r.shape(1).size() != 1);
+  return FunctionKernel(
+      [=, seeds = Seeds(r, "seed", "seed2"),
+       program = Program::Of(kRandomText + EntryText(0, arguments, body, kOwn), 1)](
+          const KernelArgs& args) {
+        CudaStream& stream = StreamOf(args);
+        auto numbers = seeds.Numbers(args.random, shape.size(), FirstElement(shape));
+        if (shape.size() == 0) return;
+        numbers.back() = stream.NextTicket(args.place, ErrorKind::kValue,
+                                           "'p' must be in [0, 1], but is not at position {}");
+        LaunchText(stream, *program, 0, BlocksFor(shape.size() / 4 + 32),
+                   {stream.random_words(), args.in[1], args.out[0]}, numbers);
       },
       2000);
 }
@@ -107,6 +152,8 @@ KernelChoice MakeDropoutMask(const KernelRequest& r) {
 void AddRandom(KernelTable& table) {
   table.For("UniformReal").Try("text", Floats("Uniform"));
   table.For("StandardNormal").Try("text", Floats("Normal"));
+  table.For("UniformInt").Try("text", MakeIntegers);
+  table.For("Bernoulli").Try("text", MakeBernoulli);
   table.For("Dropout").Try("text", MakeDropout);
   table.For("DropoutKey").Try("text", MakeDropoutKey);
   table.For("DropoutMask").Try("text", MakeDropoutMask);

@@ -1,0 +1,164 @@
+"""Ops on the device GPU that look along an axis, or at positions: what is sorted, runs on, is read and written there, with the numbers of the host and
+nothing of it on the host between copies. Rows of all ops: MS_TEST_DEVICE=GPU."""
+
+from __future__ import annotations
+
+import pytest
+from test_cuda import pytestmark as needs_a_gpu
+from test_cuda import run
+
+pytestmark = [needs_a_gpu, pytest.mark.slow]
+
+BEGIN = """
+def same(run, tolerance=0):
+    a, b = both(lambda: [np.asarray(v.asnumpy()) for v in run()])
+    ms.set_context(device_target="CPU")  # where the next tensors are cast
+    for x, y in zip(a, b):
+        assert x.dtype == y.dtype and x.shape == y.shape
+        np.testing.assert_allclose(y.astype(np.float64), x.astype(np.float64), rtol=tolerance, atol=tolerance)
+def numbers(*shape, seed=0):  # with ties, zeros of both signs and a nan
+    x = np.round(f32(*shape, seed=seed) * 4) / 4
+    x.flat[::7] = -0.0
+    x.flat[3::50] = np.nan
+    return x
+TYPES = (ms.float32, ms.float64, ms.float16, ms.bfloat16, ms.int8, ms.uint8, ms.int32, ms.int64, ms.bool_)
+"""
+CASES = {
+    "reductions along axes in the middle": """
+x = np.round(f32(3, 4, 5, 6) * 4)
+for axis in (1, 2, (0, 2), (1, 3), (1, 2), 3):
+    same(lambda: [Tensor(x).sum(axis), Tensor(x).mean(axis), ops.amax(Tensor(x), axis), Tensor(x > 2).all(axis), Tensor(x).any(axis)], 1e-6)
+same(lambda: [ops.mean(Tensor(x[:, :1, :, :1]), (1, 3)), ops.amax(Tensor(x[:, :1]), 1, True), Tensor(np.float32(3)).sum()])
+""",
+    "sorted rows": """
+for shape, axis in (((5, 70), 1), ((70, 5), 0), ((2, 30, 3), 1), ((3000,), 0), ((1,), 0)):
+    for dtype in TYPES:
+        x = Tensor(numbers(*shape)).astype(dtype)
+        for descending in (False, True):
+            same(lambda: [v.astype(ms.float64) for v in ops.sort(x, axis, descending)])
+for dtype in TYPES[:-1]:
+    x = Tensor(numbers(6, 1500)).astype(dtype)
+    same(lambda: [v.astype(ms.float64) for v in ops.top_k(x, 7)])
+""",
+    "extremes": """
+for shape in ((4, 500), (500, 4), (3, 300, 3), (7, 5)):
+    for dtype in TYPES[:-1]:
+        x = Tensor(numbers(*shape)).astype(dtype)
+        for axis in range(len(shape)):
+            same(lambda: [ops.argmax(x, axis), ops.argmin(x, axis)] + [v.astype(ms.float64) for v in (*ops.max(x, axis), *ops.min(x, axis))])
+""",
+    "what runs on": """
+for shape in ((4, 500), (500, 4), (3, 300, 3), (7, 5)):
+    for dtype in (ms.float32, ms.float64, ms.int8, ms.int64, ms.float16):
+        x = Tensor(np.round(f32(*shape) * 2)).astype(dtype)
+        for axis in range(len(shape)):
+            same(lambda: [ops.CumSum(e, r)(x, axis) for e in (False, True) for r in (False, True)])
+            same(lambda: [v for f in (ops.cummax, ops.cummin) for v in f(x, axis)])
+    x = Tensor(f32(*shape))
+    for axis in range(len(shape)):
+        same(lambda: [ops.CumProd(e, r)(x, axis) for e in (False, True) for r in (False, True)] + [ops.logcumsumexp(x, axis)], 1e-5)
+        same(lambda: [ms.grad(lambda v: ops.cumprod(v, axis))(x)], 1e-4)
+""",
+    "places that are read": """
+x = f32(5, 4, 6)
+at = np.random.RandomState(1).randint(0, 4, (5, 9, 6))
+for dtype in (np.float32, np.float16, np.bool_, np.complex128):
+    for index in (np.int32, np.int64):
+        t = Tensor(x.astype(dtype))
+        a, b = both(lambda: [ops.gather_elements(t, 1, Tensor((at - 2).astype(index))).asnumpy(),
+                             ops.gather_nd(t, Tensor(at[:, :, :2].astype(index) % 4)).asnumpy()])
+        assert all((p == q).all() for p, q in zip(a, b))
+""",
+    "places that are written": """
+at = np.random.RandomState(1).randint(0, 5, (300, 2)).astype(np.int32)
+rows = at[:, 0]
+for dtype in (ms.float32, ms.float64, ms.float16, ms.bfloat16, ms.int8, ms.int64):
+    x, u = Tensor(np.round(f32(5, 5, 3) * 4) + 9).astype(dtype), Tensor(np.round(f32(300, 3, seed=1) * 4)).astype(dtype)
+    for name in ("update", "add", "sub", "max", "min", "mul"):
+        same(lambda: [getattr(ops, "tensor_scatter_" + name)(x, Tensor(at), u).astype(ms.float64)])
+    same(lambda: [ops.scatter_nd(Tensor(at), u, (5, 5, 3)).astype(ms.float64)])
+    for name in ("sum", "max", "min"):
+        if name == "sum" or dtype != ms.int64:
+            same(lambda: [getattr(ops, "unsorted_segment_" + name)(u, Tensor(rows - 1), 7).astype(ms.float64)])
+    y, e = x[:, :, 0], Tensor(at[:5].T.copy()[:, :4].repeat(2, 0))
+    for reduction in ("none", "add"):
+        same(lambda: [ops.tensor_scatter_elements(y, e - 5, u[:4, 0].broadcast_to((4, 4)).copy(), 1, reduction).astype(ms.float64)])
+def updated(name):
+    p = ms.Parameter(Tensor(np.round(f32(5, 3) * 4)), name="p")
+    getattr(ops, name)(p, Tensor(rows), Tensor(np.round(f32(300, 3, seed=2) * 4)))
+    return [p]
+for name in ("scatter_update", "scatter_add", "scatter_max"):
+    same(lambda: updated(name))
+""",
+    "gradients of embeddings": """
+words = Tensor(np.random.RandomState(1).randint(0, 50, (40, 60)).astype(np.int32))
+for dtype in (ms.float32, ms.float16):
+    table = Tensor(np.round(f32(50, 6) * 4)).astype(dtype)
+    same(lambda: [ms.grad(lambda t: (ops.gather(t, words, 0) * 2).sum())(table)])
+x, at = Tensor(f32(3, 4, 6, 2)), Tensor(np.random.RandomState(1).randint(-6, 6, (3, 9)))
+same(lambda: [ms.grad(lambda v: (ops.gather(v, at, 2, 1) ** 2).sum())(x)], 1e-6)
+""",
+    "integers and choices by chance": """
+x, chances = Tensor(np.zeros((5, 77), np.float32)), Tensor(np.random.RandomState(0).rand(5, 77).astype(np.float32))
+same(lambda: [ops.randint(-5, 1000, (7, 33)), ops.UniformInt()((500,), Tensor(-7, ms.int32), Tensor(2147483647, ms.int32)),
+              ops.randint(-2**60, 2**61, (41,)), ops.bernoulli(x, 0.3), ops.bernoulli(x, chances), ops.bernoulli(x.astype(ms.int8), 1.0)])
+""",
+    "places in sorted rows": """
+for dtype in (np.float32, np.float16, np.int8, np.int64):
+    rows, values = np.sort((f32(3, 50) * 4).astype(dtype), -1), (f32(3, 9, seed=1) * 4).astype(dtype)
+    same(lambda: [ops.searchsorted(Tensor(rows), Tensor(values), right=right) for right in (False, True)])
+    same(lambda: [ops.bucketize(Tensor(values), rows[0].tolist())])
+same(lambda: [ops.prelu(Tensor(f32(2, 3, 4)), Tensor(w)) for w in (f32(1), f32(3))])
+""",
+    "images of another size": """
+ms.set_context(mode=0)
+x, volume = f32(2, 3, 5, 7), f32(1, 2, 3, 4, 5)
+for mode in ("nearest", "bilinear", "bicubic", "area"):
+    size = lambda v: ops.interpolate(v, size=(9, 4), mode=mode)
+    step = ms.jit(lambda v: (size(v) ** 2).sum())
+    for dtype in (np.float32, np.float64):
+        same(lambda: [size(Tensor(x.astype(dtype)))] + [ms.grad(step)(Tensor(x.astype(dtype))) for _ in range(3)], 2e-4)
+same(lambda: [ops.interpolate(Tensor(volume), size=(5, 3, 6), mode="trilinear", align_corners=True),
+              ops.interpolate(Tensor(volume[0, 0]), size=9, mode="linear")], 1e-5)
+""",
+    "elements that depend on where they are": """
+for dtype in (np.float32, np.int8, np.complex128):
+    x = Tensor((f32(3, 4, 5) * 4).astype(dtype))
+    a, b = both(lambda: [v.asnumpy() for v in (
+        ops.pad(x, (1, 2, 3, 0)), ops.pad(x, (1, 2), value=3), ops.pad(x, (1, 2, 3, 1), "reflect"), ops.pad(x, (4, 2, 1, 1), "replicate"),
+        ops.pad(x, (5, 2, 1, 4), "circular"), ops.flip(x, (0, 2)), ops.tile(x, (2, 1, 1, 3)), ops.tril(x, 1), ops.triu(x, -1),
+        Tensor(x.asnumpy()[0, 0]).diag(), ops.eye(3, 5, ms.float16), ops.arange(1, 9, 3), ops.arange(0.5, 3, 0.25), ops.linspace(1.0, 2.0, 7),
+        ops.one_hot(Tensor(np.array([[1, -1], [4, 2]])), 4), ops.one_hot(Tensor(np.array([1, 3])), 4, axis=0))])
+    assert all((p == q).all() and p.dtype == q.dtype and p.shape == q.shape for p, q in zip(a, b))
+    ms.set_context(device_target="CPU")
+same(lambda: [ops.addn([Tensor(f32(3)), Tensor(f32(3)), Tensor(f32(3))])])
+""",
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_numbers_of_the_host(case):
+    said = run(BEGIN + CASES[case], says=True, MS_LOG="dispatch")
+    assert {line for line in said.splitlines() if "between copies" in line} == set()
+
+
+def test_positions_out_of_range_are_heard_of():
+    """Parameters that were to be written keep their values."""
+    run("""
+ms.set_context(device_target="GPU")
+with pytest.raises(ValueError, match=r"For 'Bernoulli', 'p' must be in \\[0, 1\\], but is not at position 1"):
+    ops.bernoulli(Tensor(f32(3)), Tensor([0.5, 1.5, 0.2])).asnumpy()
+with pytest.raises(ValueError, match="'minval' must be less than 'maxval', but got 5 and 5"):
+    ops.UniformInt()((3,), Tensor(5, ms.int32), Tensor(5, ms.int32)).asnumpy()
+x, at = Tensor(f32(4, 5)), Tensor(np.array([[0, 1], [1, 5]], np.int32))
+with pytest.raises(IndexError, match=r"For 'GatherNd', the indices into axis 1 must be in \\[0, 5\\), but got 5 in row 1"):
+    ops.gather_nd(x, at).asnumpy()
+with pytest.raises(IndexError, match=r"For 'GatherD', the indices must be in \\[-4, 4\\), but got -5 at position 2"):
+    ops.gather_elements(x, 0, Tensor([[0, 1, -5]])).asnumpy()
+p = ms.Parameter(x, name="p")
+before = p.asnumpy()
+with pytest.raises(IndexError, match=r"For 'ScatterAdd', the indices must be in \\[0, 4\\), but got 4 at position 1"):
+    ops.scatter_add(p, Tensor(np.array([0, 4], np.int32)), Tensor(f32(2, 5)))
+    ms.runtime.synchronize()
+assert (p.asnumpy() == before).all()
+""")
