@@ -324,6 +324,17 @@ def test_connected_network_and_data_sink():
     assert float(step().asnumpy()) == pytest.approx(first[2])
 
 
+def test_epochs_without_a_batch_are_named():
+    none = batches().filter(lambda *_: False)
+    connected = connect_network_with_dataset(make_net(), DatasetHelper(none, epoch_num=-1))
+    for name, step in (
+        ("data_sink", data_sink(lambda x, y: x, none)),
+        ("connect_network_with_dataset", connected),
+    ):
+        with pytest.raises(ValueError, match=f"For '{name}', each epoch .* but this one has none"):
+            step()
+
+
 def test_old_paths():
     from mindspore.train.callback import LossMonitor as OldMonitor
     from mindspore.train.dataset_helper import DatasetHelper as OldHelper
