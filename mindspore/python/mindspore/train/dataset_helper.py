@@ -46,10 +46,16 @@ class DatasetHelper:
         self.dataset_sink_mode = dataset_sink_mode
         self._sink_size = sink_size
         self._size: int | None = None
+        self._given: list[Any] | None = None  # the batch that a loop has
         self._iterator = dataset.create_tuple_iterator(num_epochs=epoch_num)
 
     def __iter__(self) -> Iterator[list[Any]]:
-        return iter(self._iterator)
+        try:
+            for batch in self._iterator:
+                self._given = batch
+                yield batch
+        finally:
+            self._given = None
 
     def sink_size(self) -> int:
         """Steps of an epoch; of a sink when a sink size was given."""
@@ -83,15 +89,17 @@ class DatasetHelper:
 
 
 class _Fed(nn.Cell):
-    """A network that takes its inputs from a helper when it is called without any."""
+    """A network that takes its inputs from a helper when it is called without any: in a loop over it the batch that this has."""
 
     def __init__(self, network: Any, helper: DatasetHelper) -> None:
         super().__init__(auto_prefix=False)
         self.network = network
-        self._feed = _Feed("connect_network_with_dataset", helper)
+        self._helper = helper
+        self._feed = _Feed("connect_network_with_dataset", helper._iterator)
 
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
-        return self.network(*(inputs or self._feed.next()), **kwargs)
+        given, self._helper._given = self._helper._given, None
+        return self.network(*(inputs or given or self._feed.next()), **kwargs)
 
 
 class _Feed:
