@@ -8,6 +8,7 @@ import pytest
 import mindspore as ms
 from mindspore import dataset as ds
 from mindspore import nn
+from mindspore.parallel.auto_parallel import AutoParallel
 from mindspore.train import Model
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -89,3 +90,32 @@ def test_the_network_runs_once_in_a_step(case, sink):
         values = {p.name: p.asnumpy().tobytes() for p in net.get_parameters()}
         found.append((net.calls, net.seen, network.notes, values))
     assert found[0] == found[1]
+
+
+class Chooses(Counts):
+    def construct(self, x):
+        if x.sum() > 0:
+            x = -x
+        return super().construct(x)
+
+
+@pytest.mark.parametrize("level", ["O0", "O1", "O2", "O3", "auto"])
+@pytest.mark.parametrize("make", [Counts, Chooses])
+def test_what_a_network_does_beside_computing_is_done_at_each_call(mode, make, level):
+    net = make()
+    optimizer = nn.SGD(net.trainable_params(), 0.01)
+    model = Model(net, nn.CrossEntropyLoss(), optimizer, amp_level=level)
+    model.train(2, ds.NumpySlicesDataset({"x": X, "y": Y}).batch(4))
+    assert net.calls == 12
+    around = ms.amp.auto_mixed_precision(make(), level)
+    for _ in range(3):
+        around(ms.Tensor(X[:4]))
+    assert around.calls == 3
+
+
+def test_a_network_in_auto_parallel_does_what_it_does_at_each_call(mode):
+    net = Counts()
+    around = AutoParallel(net)
+    for _ in range(3):
+        around(ms.Tensor(X[:4]))
+    assert net.calls == 3
