@@ -7,11 +7,12 @@ import pytest
 
 import mindspore.dataset as ds
 from mindspore.dataset import transforms, vision
+from mindspore.dataset.engine.samplers import IterableSampler
 
 
-def numbers(count=4):
+def numbers(count=4, sampler=None):
     data = {"a": np.arange(count), "b": np.ones((count, 2))}
-    return ds.NumpySlicesDataset(data, shuffle=False)
+    return ds.NumpySlicesDataset(data, shuffle=False if sampler is None else None, sampler=sampler)
 
 
 def run(dataset):
@@ -152,7 +153,8 @@ def test_failures_in_user_code_show_its_line(make, says, line):
         (lambda: ds.NumpySlicesDataset([[1], [1, 2]]), ValueError, "equal rows"),
         (lambda: ds.NumpySlicesDataset([]), ValueError, "must not be empty"),
         (lambda: ds.NumpySlicesDataset(5), TypeError, "must have rows"),
-        (lambda: ds.SubsetSampler([-1]), ValueError, "must not be negative"),
+        (lambda: ds.SubsetSampler([-1]), ValueError, r"indices must be in \[0, \d+\], but got -1"),
+        (lambda: ds.SubsetSampler([2**63]), ValueError, r"indices must be in \[0, \d+\]"),
         (lambda: run(ds.GeneratorDataset([1], "x", sampler=[3])), IndexError, r"\[0, 1\)"),
         (lambda: ds.WeightedRandomSampler([0, 0]), ValueError, "not all zero"),
         (lambda: ds.DistributedSampler(2, 2), ValueError, "shard_id must be"),
@@ -217,6 +219,32 @@ def test_paddings_that_no_memory_can_hold(shape):
         (ValueError, MemoryError), match=r"For 'padded_batch', column 'x': .*memory"
     ):
         run(data.padded_batch(1, pad_info={"x": (shape, 0)}))
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "says"),
+    [
+        ([0, 3.5], TypeError, "an index must be a whole number, but got 3.5"),
+        ([True, False, True], TypeError, "an index must be a whole number, but got True"),
+        (np.array([True]), TypeError, "an index must be a whole number, but got np.True_"),
+        (["1"], TypeError, "an index must be a whole number, but got '1'"),
+        ([None], TypeError, "an index must be a whole number, but got None"),
+        ([[0, 1]], TypeError, r"an index must be a whole number, but got \[0, 1\]"),
+        ([float("nan")], TypeError, "an index must be a whole number, but got nan"),
+        ([0, -1], IndexError, r"an index must be in \[0, 3\), but got -1"),
+        ([2**70], IndexError, r"an index must be in \[0, 3\), but got 1180591620717411303424"),
+    ],
+)
+def test_indices_that_are_none(given, kind, says):
+    with pytest.raises(kind, match=f"For 'IterableSampler', {says}"):
+        run(numbers(3, given))
+    inner, outer = IterableSampler(given), IterableSampler(given)
+    outer.add_child(ds.SubsetSampler([2, 1, 0]))
+    first = ds.SequentialSampler()
+    first.add_child(inner)
+    for sampler in (outer, first):
+        with pytest.raises(kind, match="For 'IterableSampler', an index must be"):
+            run(numbers(3, sampler))
 
 
 def test_samplers_come_before_operations():

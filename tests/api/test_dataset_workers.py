@@ -191,7 +191,7 @@ def test_a_function_that_cannot_be_sent(monkeypatch):
     ds.config.set_multiprocessing_start_method("spawn")
     lock = threading.Lock()
     says = "must be ones that pickle can hand to another process"
-    with pytest.raises(RuntimeError, match=says):
+    with pytest.raises(RuntimeError, match=f"{says}, but .*lock.* Let them make"):
         stream(mapped(lambda x: (lock, x)[1]))
     monkeypatch.setitem(sys.modules, "cloudpickle", None)  # is not installed
     with pytest.raises(RuntimeError, match=f"{says}, but .*lambda.* install cloudpickle"):
@@ -209,6 +209,18 @@ def test_spawned_workers(method, kind):
     data = mapped(function)
     assert [row[0] for row in stream(data)] == [n + more for n in range(40)]
     data.close_pool()
+
+
+def test_a_lambda_that_raises_in_a_spawned_worker_is_shown_with_its_line():
+    pytest.importorskip("cloudpickle")
+    ds.config.set_multiprocessing_start_method("spawn")
+    error = failing(mapped(lambda x: x + 0 // (5 - int(x))), "row 5. raised ZeroDivisionError")
+    assert f"{__file__}:" in str(error) and "error = failing(mapped(lambda" in str(error)
+
+
+def test_a_function_that_asks_for_the_end_of_its_process():
+    says = "For 'map', a function in a worker process raised SystemExit: 3"
+    failing(mapped(lambda x: sys.exit(3) if x == 5 else x), says)
 
 
 def test_workers_end_at_once_while_later_ones_live():

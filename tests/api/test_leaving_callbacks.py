@@ -87,6 +87,29 @@ def test_a_run_ends_after_the_step_in_which_it_is_told_to(tmp_path, told_by):
     np.testing.assert_array_equal(saved["weight"].asnumpy(), net.weight.asnumpy())
 
 
+@pytest.mark.parametrize("told_by", ["signal", "file"])
+def test_a_long_sink_ends_early_when_it_is_told_to(tmp_path, mode, told_by):
+    config = tmp_path / "exit.json"
+
+    class Tell(Callback):
+        def on_train_step_begin(self, run_context):
+            if told_by == "signal":
+                os.kill(os.getpid(), signal.SIGTERM)
+            else:
+                config.write_text(json.dumps({"GracefulExit": 1}))
+
+    net, model = _model()
+    leaving = OnRequestExit(save_mindir=False, directory=str(tmp_path), config_file=str(config))
+    rows = np.ones((4, 2), np.float32), np.ones((4, 1), np.float32)
+    data = NumpySlicesDataset(rows, ["x", "y"], shuffle=False).batch(1).repeat(20000)
+    ends = pytest.raises(SystemExit) if told_by == "signal" else contextlib.nullcontext()
+    with ends:
+        model.train(1, data, [Tell(), leaving], dataset_sink_mode=True, sink_size=80000)
+    saved = ms.load_checkpoint(str(tmp_path / "rank_0" / "Net_train.ckpt"))
+    assert 0 < int(saved["global_step"]) < 80000
+    np.testing.assert_array_equal(saved["weight"].asnumpy(), net.weight.asnumpy())
+
+
 def test_the_network_is_saved_as_a_graph_that_infers(tmp_path):
     net = nn.SequentialCell(nn.Dense(4, 8), nn.Dropout(p=0.5), nn.BatchNorm1d(8), nn.Dense(8, 2))
     net[2].set_train(False)  # frozen by the program

@@ -137,6 +137,20 @@ def test_the_numbers_are_those_of_steps(mode, case, size):
     np.testing.assert_array_equal(found[0][2].asnumpy(), found[1][2].asnumpy())
 
 
+@pytest.mark.parametrize("tunes, size", [(True, -1), (True, 3), (False, 2**63), (False, 2**70)])
+def test_pipelines_that_tune_themselves_and_sinks_beyond_all_numbers(mode, tunes, size):
+    found = []
+    for sink in (False, True):
+        model, data = training()
+        ds.config.set_enable_autotune(tunes)
+        try:
+            model.train(2, data, dataset_sink_mode=sink, sink_size=size)
+        finally:
+            ds.config.set_enable_autotune(False)
+        found.append(values(model))
+    assert found[0] == found[1]
+
+
 @pytest.mark.parametrize("size, made_here", [(-1, 3), (2, 9), (100, 3)])
 def test_the_runtime_makes_the_steps(calls, size, made_here):
     ms.set_context(mode=ms.GRAPH_MODE)

@@ -324,6 +324,34 @@ def test_connected_network_and_data_sink():
     assert float(step().asnumpy()) == pytest.approx(first[2])
 
 
+@pytest.mark.parametrize("sink", [True, False])
+def test_a_connected_network_has_the_batch_of_the_loop(sink):
+    class Sum(nn.Cell):
+        def construct(self, x):
+            return x.sum()
+
+    data = ds.NumpySlicesDataset(np.arange(6, dtype=np.float32), shuffle=False).batch(1)
+    helper = DatasetHelper(data, sink, epoch_num=-1)
+    net = connect_network_with_dataset(Sum(), helper)
+    for batch in helper:
+        assert float(net()) == float(batch[0])
+    for batch in helper:
+        assert float(net(*batch)) == float(batch[0])
+        break
+    assert [float(net()) for _ in range(7)] == [1, 2, 3, 4, 5, 0, 1]
+
+
+def test_epochs_without_a_batch_are_named():
+    none = batches().filter(lambda *_: False)
+    connected = connect_network_with_dataset(make_net(), DatasetHelper(none, epoch_num=-1))
+    for name, step in (
+        ("data_sink", data_sink(lambda x, y: x, none)),
+        ("connect_network_with_dataset", connected),
+    ):
+        with pytest.raises(ValueError, match=f"For '{name}', each epoch .* but this one has none"):
+            step()
+
+
 def test_old_paths():
     from mindspore.train.callback import LossMonitor as OldMonitor
     from mindspore.train.dataset_helper import DatasetHelper as OldHelper

@@ -398,3 +398,24 @@ def test_arrays_take_the_shape_of_the_field(tmp_path, shape, count):
     writer.commit()
     (row,) = read(str(tmp_path / "file"))
     np.testing.assert_array_equal(row["x"], values.reshape(shape))
+
+
+@pytest.mark.serial
+def test_a_reader_keeps_the_bytes_around_one_row_however_many_shards_there_are(tmp_path):
+    large = 100
+    writer = FileWriter(str(tmp_path / "file"), large)
+    writer.set_header_size(1 << 14)
+    writer.set_page_size(1 << 20)
+    writer.add_schema({"data": {"type": "bytes"}})
+    writer.write_raw_data([{"data": bytes(250_000)} for _ in range(2 * large)])
+    writer.commit()
+
+    def resident():
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * resource.getpagesize() >> 20
+
+    reader = _core.mindrecord.Reader([str(tmp_path / "file00")], True)
+    before = resident()
+    for row in range(2 * large):
+        assert len(reader.read(np.array([row]), [0])[0][0]) == 250_000
+    assert resident() - before < 8

@@ -56,9 +56,10 @@ class Sink {
 
   int64_t taken = 0, done = 0;  // rows, steps
   bool ended = false;           // there are no more rows
-  py::object row;               // of the last step
-  py::object unused;            // the row that was taken last, where no step was made of it
-  py::object outputs;           // of the last step
+  // None until there is one.
+  py::object row = py::none();      // of the last step
+  py::object unused = py::none();   // the row that was taken last, where no step was made of it
+  py::object outputs = py::none();  // of the last step
 
  private:
   // False: the next one is not to follow.

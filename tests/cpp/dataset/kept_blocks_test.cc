@@ -71,6 +71,26 @@ TEST(KeptBlocks, AFailureLeavesTheBlockToTheNext) {
   EXPECT_TRUE(IsFrom(kept.Get(0, 0, 5, file.Reader()), 0, 5));
 }
 
+TEST(KeptBlocks, SeveralShareTheRoom) {
+  File file;
+  KeptBlocks::Room room{static_cast<int64_t>(2 * kBlock + 5)};
+  auto first = std::make_unique<KeptBlocks>(room);
+  KeptBlocks second(room);
+  first->Keep(0, 4 * kBlock);
+  second.Keep(0, 10);
+  EXPECT_TRUE(IsFrom(first->Get(0, 0, 5, file.Reader()), 0, 5));
+  EXPECT_TRUE(IsFrom(first->Get(0, kBlock, 5, file.Reader()), kBlock, 5));
+  EXPECT_TRUE(first->Get(0, 2 * kBlock, 5, file.Reader()).empty());
+  EXPECT_TRUE(second.Get(0, 0, 5, file.Reader()).empty());
+  EXPECT_EQ(file.reads, 2);
+  EXPECT_TRUE(IsFrom(first->Get(0, 7, 5, file.Reader()), 7, 5));
+  auto fails = [](uint64_t, uint64_t) -> std::string { throw std::runtime_error("gone"); };
+  first.reset();
+  EXPECT_THROW(second.Get(0, 0, 5, fails), std::runtime_error);
+  EXPECT_EQ(room, static_cast<int64_t>(2 * kBlock + 5));
+  EXPECT_TRUE(IsFrom(second.Get(0, 0, 5, file.Reader()), 0, 5));
+}
+
 TEST(KeptBlocks, ThreadsMayAskForTheSame) {
   File file;
   KeptBlocks kept;

@@ -1,5 +1,5 @@
 // Pages of a MindRecord file in memory, block by block as they are asked for: rows at random cost
-// no call of the system each. Several threads may ask at once.
+// no call of the system each, as long as there is room for them. Several threads may ask at once.
 #pragma once
 
 #include <atomic>
@@ -15,8 +15,12 @@ namespace ms {
 class KeptBlocks {
  public:
   static constexpr uint64_t kBlock = 64 << 10;
+  using Room = std::atomic<int64_t>;  // bytes
+  // What the files of a process share: a set may have thousands, and the training needs memory,
+  // too.
+  static Room& OfProcess();
 
-  KeptBlocks() = default;
+  explicit KeptBlocks(Room& room = OfProcess()) : room_(room) {}
   KeptBlocks(const KeptBlocks&) = delete;
   ~KeptBlocks();
 
@@ -25,8 +29,8 @@ class KeptBlocks {
   void LeaveOut() { pages_.emplace_back(); }
 
   using Read = std::function<std::string(uint64_t offset, uint64_t size)>;
-  // Bytes of a page, which stay as long as this does. None where it is not kept, or where they do
-  // not lie in one block.
+  // Bytes of a page, which stay as long as this does. None where it is not kept, where they do not
+  // lie in one block, or where there is no more room.
   std::string_view Get(size_t page, uint64_t start, uint64_t size, const Read& read) const;
 
  private:
@@ -38,6 +42,7 @@ class KeptBlocks {
   };
   static uint64_t Count(const Page& page) { return (page.size + kBlock - 1) / kBlock; }
 
+  Room& room_;
   std::vector<Page> pages_;
 };
 

@@ -151,6 +151,13 @@ void RecordFile::ChooseKept() {
   }
 }
 
+void RecordFile::Cursor::Leave() {
+  for (Window* window : {&raw, &blob}) {
+    window->offset = 0;
+    window->bytes.clear();
+  }
+}
+
 std::string_view RecordFile::Half(uint64_t row, bool blob, Cursor& cursor) const {
   const RecordPlace& place = table_.places[row];
   const RecordPiece& piece = blob ? place.blob : place.raw;

@@ -41,6 +41,7 @@ class RecordFile {
     Window raw;
     Window blob;
     std::string unpacked;  // of the last row
+    void Leave();          // to go on in another file
   };
   // Fills the values of the fields that are `wanted`; what they show stays until the next row that
   // is read with the cursor.

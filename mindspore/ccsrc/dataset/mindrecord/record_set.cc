@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <utility>
 
 #include "base/error.h"
 
@@ -102,8 +103,8 @@ void RecordSet::Read(std::span<const int64_t> rows, const std::vector<bool>& wan
     auto behind = std::upper_bound(files_.begin(), files_.end(), row,
                                    [](uint64_t r, const Part& part) { return r < part.first; });
     auto part = std::prev(behind);
-    RecordFile::Cursor& cursor = reading->cursors[static_cast<size_t>(part - files_.begin())];
-    part->file->Read(row - part->first, wanted, cursor, reading->values);
+    if (std::exchange(reading->file, part->file.get()) != part->file.get()) reading->cursor.Leave();
+    part->file->Read(row - part->first, wanted, reading->cursor, reading->values);
     take(i, reading->values);
   }
   std::lock_guard lock(mutex_);
@@ -112,8 +113,7 @@ void RecordSet::Read(std::span<const int64_t> rows, const std::vector<bool>& wan
 
 std::unique_ptr<RecordSet::Reading> RecordSet::TakeReading() {
   std::lock_guard lock(mutex_);
-  if (idle_.empty())
-    return std::make_unique<Reading>(std::vector<RecordFile::Cursor>(files_.size()));
+  if (idle_.empty()) return std::make_unique<Reading>();
   std::unique_ptr<Reading> taken = std::move(idle_.back());
   idle_.pop_back();
   return taken;

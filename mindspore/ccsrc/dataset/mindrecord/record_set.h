@@ -44,7 +44,8 @@ class RecordSet {
     uint64_t first;  // number of its first row in the sequence
   };
   struct Reading {
-    std::vector<RecordFile::Cursor> cursors;  // of each file
+    const RecordFile* file = nullptr;  // of the last row
+    RecordFile::Cursor cursor;
     RecordRow values;
   };
   void Add(std::unique_ptr<RecordFile> file);

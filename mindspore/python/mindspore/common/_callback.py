@@ -164,6 +164,10 @@ class Callback:
     def _training_epoch_done(self, run_context: RunContext) -> None:
         """After on_train_epoch_end of all callbacks."""
 
+    def _waits_for_step_end(self) -> bool:
+        """Whether it must soon be told of the end of a step, even where that ends a sink early."""
+        return False
+
     def _hear_of_leaving(self) -> None:
         """Another process was told to end, and so this one ends too."""
 

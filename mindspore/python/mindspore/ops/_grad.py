@@ -52,7 +52,7 @@ class GradFunction:
             return _late.compiler.grad_in_trace(self, args, kwargs)
         compiled = _core.graph_mode() or getattr(type(self.fn), "_ms_compiled", False)
         try:
-            if compiled and not _core.is_recording():
+            if compiled and not _core.is_recording() and not has_record(self.fn, args):
                 return _late.compiler.run_grad(self, args, kwargs)
             return self._run_eager(args, kwargs)
         except Exception as error:
@@ -274,6 +274,14 @@ def record_cell(cell: Any, construct: Callable, args: tuple, kwargs: dict) -> An
     record = Record(construct, args, kwargs, tracked, cell.trainable_params())
     _last.record = (cell, record)
     return record.value
+
+
+def has_record(fn: Any, args: tuple) -> bool:
+    """Whether the last run that was remembered is one of `fn` on arguments that these begin with."""
+    if _last.record is None or _last.record[0] is not fn:
+        return False
+    known = _last.record[1].args
+    return len(known) <= len(args) and all(a is b for a, b in zip(known, args))
 
 
 def take_record(fn: Any, args: tuple) -> Record | None:

@@ -31,7 +31,7 @@ def steps_of_a_sink(
     if not there_is or waits:  # data that waits for the end of a step must be told of each
         return 1
     if size > 0:
-        return size
+        return min(size, sys.maxsize)
     # Processes decide together after each step, since some may have callbacks that others lack.
     return 1 if joint or manager.watches_steps() else sys.maxsize
 

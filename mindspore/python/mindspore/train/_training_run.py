@@ -222,15 +222,21 @@ class TrainingRun:
                 self._begin_sink(batch)
             outputs = self.together.joint_outputs(network(*batch))
             told(1, batch, outputs)
-            while self._left and not context.get_stop_requested():
+            while self._goes_on():
                 if not sink.run(batch, outputs, self._left, told):
                     break
-            if not self._left or context.get_stop_requested():
+            if not self._goes_on():
                 self._end_sink()
             if context.get_stop_requested():
                 break
         if self._left:  # the epoch is over
             self._end_sink()
+
+    def _goes_on(self) -> bool:
+        """Whether the sink under way has steps to make. Processes that train together end theirs at the same step."""
+        if not self._left or self.context.get_stop_requested():
+            return False
+        return self.together.joint or not self.manager.wait_for_step_end()
 
     def _begin_sink(self, batch: Any) -> None:
         self._left = self.sink_steps

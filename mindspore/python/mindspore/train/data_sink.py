@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mindspore.compile import jit
-from mindspore.train.dataset_helper import _check_dataset
+from mindspore.train.dataset_helper import _check_dataset, _Feed
 
 
 def data_sink(
@@ -27,18 +27,12 @@ def data_sink(
         raise ValueError(f"For '{op}', 'sink_size' must be a positive int, but got {sink_size!r}.")
     if jit_config is not None or input_signature is not None:
         fn = jit(fn, input_signature=input_signature, jit_config=jit_config)
-    iterator = dataset.create_tuple_iterator()
-
-    def next_batch() -> list[Any]:
-        try:
-            return next(iterator)
-        except StopIteration:
-            return next(iterator)
+    feed = _Feed(op, dataset.create_tuple_iterator())
 
     def step() -> Any:
         result = None
         for _ in range(sink_size):
-            result = fn(*next_batch())
+            result = fn(*feed.next())
         return result
 
     return step

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from mindspore import nn
@@ -46,10 +46,16 @@ class DatasetHelper:
         self.dataset_sink_mode = dataset_sink_mode
         self._sink_size = sink_size
         self._size: int | None = None
+        self._given: list[Any] | None = None  # the batch that a loop has
         self._iterator = dataset.create_tuple_iterator(num_epochs=epoch_num)
 
     def __iter__(self) -> Iterator[list[Any]]:
-        return iter(self._iterator)
+        try:
+            for batch in self._iterator:
+                self._given = batch
+                yield batch
+        finally:
+            self._given = None
 
     def sink_size(self) -> int:
         """Steps of an epoch; of a sink when a sink size was given."""
@@ -83,31 +89,38 @@ class DatasetHelper:
 
 
 class _Fed(nn.Cell):
-    """A network that takes its inputs from a helper when it is called without any."""
+    """A network that takes its inputs from a helper when it is called without any: in a loop over it the batch that this has."""
 
     def __init__(self, network: Any, helper: DatasetHelper) -> None:
         super().__init__(auto_prefix=False)
         self.network = network
-        self._feed = _Feed(helper)
+        self._helper = helper
+        self._feed = _Feed("connect_network_with_dataset", helper._iterator)
 
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
-        return self.network(*(inputs or self._feed.next()), **kwargs)
+        given, self._helper._given = self._helper._given, None
+        return self.network(*(inputs or given or self._feed.next()), **kwargs)
 
 
 class _Feed:
-    def __init__(self, helper: DatasetHelper) -> None:
-        self._helper = helper
+    """The batches of an iterable one by one, epoch after epoch."""
+
+    def __init__(self, op: str, batches: Iterable[list[Any]]) -> None:
+        self._op, self._batches = op, batches
         self._rows: Iterator[list[Any]] | None = None
 
     def next(self) -> list[Any]:
         """The next batch; a new epoch begins after the last."""
-        if self._rows is None:
-            self._rows = iter(self._helper)
-        try:
-            return next(self._rows)
-        except StopIteration:
-            self._rows = iter(self._helper)
-            return next(self._rows)
+        for _ in range(2):
+            if self._rows is None:
+                self._rows = iter(self._batches)
+            try:
+                return next(self._rows)
+            except StopIteration:
+                self._rows = None
+        raise ValueError(
+            f"For '{self._op}', each epoch of the dataset must have a batch, but this one has none."
+        )
 
 
 def connect_network_with_dataset(network: Any, dataset_helper: DatasetHelper) -> Any:

@@ -145,7 +145,9 @@ _PARSED = (
     "mindspore.mint.optim",
     "mindspore.boost",
     "mindspore.model_zoo",
-    "mindspore.train.amp",
+    "mindspore.amp.mixed_precision",
+    "mindspore.amp.train_network",
+    "mindspore.parallel.auto_parallel",
 )
 _OF_CELLS = ("mindspore.nn.cell", "mindspore.nn._cell_tree")
 

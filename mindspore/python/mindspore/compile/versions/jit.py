@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 import types
 import weakref
 from collections.abc import Callable
@@ -47,6 +48,8 @@ def _cache_of_cell(cell: Compilable) -> Cache:
 def run_cell(cell: Compilable, args: tuple, kwargs: dict) -> Any:
     """A Cell called in GRAPH_MODE."""
     recording = _core.is_recording()
+    if _uncompiled.depth and cell.requires_grad and not recording and not kwargs:
+        return _grad.record_cell(cell, lambda *a, **k: run_cell(cell, a, k), args, kwargs)
     state = cell.__dict__
     cache = state.get(VERSIONS)
     if cache is None:
@@ -56,8 +59,24 @@ def run_cell(cell: Compilable, args: tuple, kwargs: dict) -> Any:
         key, tensors = look_up(args, kwargs)
         entry = cache.find(with_passes(key, state.get(FAST, True)))
         if entry is not None:
-            return entry.run(args, kwargs, lambda *a, **k: cell._run_eagerly(a, k), tensors)
+            return entry.run(args, kwargs, lambda *a, **k: _run_uncompiled(cell, a, k), tensors)
     return (run_recorded if recording else run_target)(_target_of(cell, cache), args, kwargs)
+
+
+class _Uncompiled(threading.local):
+    depth = 0  # of the cells of this thread that run without being compiled
+
+
+_uncompiled = _Uncompiled()
+
+
+def _run_uncompiled(cell: Compilable, args: tuple, kwargs: dict) -> Any:
+    """A Cell that cannot be compiled: as in PYNATIVE_MODE, so that the gradient of one that it calls takes that very run."""
+    _uncompiled.depth += 1
+    try:
+        return cell._run_eagerly(args, kwargs)
+    finally:
+        _uncompiled.depth -= 1
 
 
 def graph_of(cell: Compilable, args: tuple) -> Entry | None:
@@ -77,7 +96,7 @@ def _target_of(cell: Compilable, cache: Cache) -> Target:
     return Target(
         cache,
         lambda tracer, a, k: tracer.call_construct(reference(), a, k),
-        lambda *a, **k: cell._run_eagerly(a, k),
+        lambda *a, **k: _run_uncompiled(cell, a, k),
         Options.of(cell.__dict__),
     )
 

@@ -13,7 +13,7 @@ from mindspore import _core
 from mindspore.dataset.core.random import make_rng
 from mindspore.dataset.core.recorded import Recorded
 from mindspore.dataset.core.user_code import describe, failure
-from mindspore.dataset.core.validator_helpers import check_int, check_type
+from mindspore.dataset.core.validator_helpers import INT64_MAX, check_int, check_type
 from mindspore.dataset.engine.replay import Renewed, again
 
 
@@ -92,14 +92,24 @@ class Sampler(Recorded):
         """The indices of one epoch."""
         if self.child_sampler is None:
             return self._indices(length, draw)
-        chosen = np.asarray(list(self.child_sampler.order(length, draw)), np.int64)
-        picked = np.asarray(list(self._indices(len(chosen), draw)), np.int64)
-        if picked.size and (picked.min() < 0 or picked.max() >= len(chosen)):
-            raise IndexError(
-                f"For '{type(self).__name__}', an index must be in [0, {len(chosen)}), the rows "
-                f"its child chose, but got {int(picked.max())}."
-            )
+        child = self.child_sampler
+        chosen = child._checked(child.order(length, draw), length)
+        picked = self._checked(
+            self._indices(len(chosen), draw), len(chosen), ", the rows its child chose"
+        )
         return chosen[picked]
+
+    def _checked(self, given: Iterable[Any], length: int, of: str = "") -> np.ndarray:
+        """The indices that were given, each of which must be one of so many rows."""
+        name = type(self).__name__
+        whole = given if isinstance(given, np.ndarray) else [_whole(name, i) for i in given]
+        array = np.asarray(whole)
+        wrong = array[(array < 0) | (array >= length)] if array.size else array
+        if wrong.size:
+            raise IndexError(
+                f"For '{name}', an index must be in [0, {length}){of}, but got {int(wrong[0])}."
+            )
+        return array.astype(np.int64)
 
     def shuffles(self) -> bool:
         """Whether chance decides, here or in a child."""
@@ -113,15 +123,9 @@ class Sampler(Recorded):
             return regular
 
         def indices(seed: int, seeded: bool, node: int, epoch: int) -> np.ndarray:
-            order = self.order(length, Draw(seed, seeded, node, epoch, labels))
-            array = order if isinstance(order, np.ndarray) else np.array([int(i) for i in order])
-            wrong = array[(array < 0) | (array >= length)] if array.size else array
-            if wrong.size:
-                raise IndexError(
-                    f"For '{type(self).__name__}', an index must be in [0, {length}), but got "
-                    f"{int(wrong[0])}."
-                )
-            return array.astype(np.int64)
+            return self._checked(
+                self.order(length, Draw(seed, seeded, node, epoch, labels)), length
+            )
 
         return _core.dataset.function_order(indices, self.size(length), self.shuffles())
 
@@ -154,6 +158,17 @@ class Sampler(Recorded):
         except Exception as error:
             raise failure("sampler", describe(type(self)), error) from error
         self._renewed.check(self, iterator, count)
+
+
+def _whole(op: str, index: Any) -> int:
+    """An index that a user gave; floats may be whole, truth values are a mask and no indices."""
+    try:
+        number = None if isinstance(index, (bool, np.bool_)) else int(index)
+    except (TypeError, ValueError, OverflowError):
+        number = None
+    if number is None or number != index:
+        raise TypeError(f"For '{op}', an index must be a whole number, but got {index!r:.80}.")
+    return number
 
 
 class BuiltinSampler(Sampler):
@@ -237,9 +252,9 @@ class SubsetSampler(BuiltinSampler):
             raise TypeError(
                 f"For '{type(self).__name__}', indices must hold int, but got {value!r}."
             )
-        if value < 0:
+        if not 0 <= value <= INT64_MAX:
             raise ValueError(
-                f"For '{type(self).__name__}', indices must not be negative, but got {value}."
+                f"For '{type(self).__name__}', indices must be in [0, {INT64_MAX}], but got {value}."
             )
         return int(value)
 

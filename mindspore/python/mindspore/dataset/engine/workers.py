@@ -5,6 +5,8 @@ Rows travel through pipes: nothing is left behind in /dev/shm, whatever ends a p
 
 from __future__ import annotations
 
+import io
+import marshal
 import multiprocessing
 import os
 import pickle
@@ -12,6 +14,7 @@ import signal
 import socket
 import struct
 import threading
+import types
 import weakref
 from collections.abc import Callable
 from multiprocessing.connection import Connection
@@ -20,6 +23,7 @@ from typing import Any
 from mindspore.dataset import config
 
 _FAREWELL = 1.0  # seconds that a worker has to end by itself
+_REFUSALS = (pickle.PicklingError, AttributeError, TypeError)  # of what cannot be sent
 
 
 def cores() -> int:
@@ -38,20 +42,23 @@ def _started(context: Any, pipe: Any, function: Any, inherited: list[Any]) -> An
 
     try:
         return start(function)
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        refused = error
+    except _REFUSALS as error:
+        refused, advice = error, "Define them in a module, install cloudpickle"
     try:
         return start(_WithItsCode(function))
-    except (ImportError, pickle.PicklingError, AttributeError, TypeError):
-        raise RuntimeError(
-            "For 'python_multiprocessing', the functions must be ones that pickle can hand to "
-            f"another process, but {refused}. Define them in a module, install cloudpickle, or start processes by "
-            "'fork' (config.set_multiprocessing_start_method)."
-        ) from refused
+    except ImportError:
+        pass
+    except _REFUSALS as error:
+        refused, advice = error, "Let them make for themselves what they hold"
+    raise RuntimeError(
+        "For 'python_multiprocessing', the functions must be ones that pickle can hand to "
+        f"another process, but {refused}. {advice}, or start processes by 'fork' "
+        "(config.set_multiprocessing_start_method)."
+    ) from refused
 
 
 class _WithItsCode:
-    """Goes through pickle as cloudpickle has it."""
+    """Goes through pickle as cloudpickle has it, but for code, which keeps its file: a mistake is shown at the user's line."""
 
     def __init__(self, function: Any) -> None:
         self._function = function
@@ -59,7 +66,15 @@ class _WithItsCode:
     def __reduce__(self) -> Any:
         import cloudpickle
 
-        return cloudpickle.loads, (cloudpickle.dumps(self._function),)
+        class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+            def reducer_override(self, value: Any) -> Any:
+                if isinstance(value, types.CodeType):
+                    return marshal.loads, (marshal.dumps(value),)
+                return super().reducer_override(value)
+
+        packed = io.BytesIO()
+        Pickler(packed).dump(self._function)
+        return pickle.loads, (packed.getvalue(),)
 
 
 class Worker:
@@ -242,7 +257,7 @@ def _serve(pipe: Connection, function: Callable[..., Any], inherited: list[Conne
         try:
             answer = (True, function(*args))
         except BaseException as error:
-            answer = (False, _portable(error))
+            answer = (False, _portable(error, function))
         try:
             _send(pipe, answer, function)
         except OSError:
@@ -252,7 +267,7 @@ def _serve(pipe: Connection, function: Callable[..., Any], inherited: list[Conne
 def _send(pipe: Connection, answer: tuple[bool, Any], function: Any) -> None:
     try:
         pipe.send(answer)
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
+    except _REFUSALS as error:
         text = (
             f"For '{getattr(function, 'op', 'map')}', what a function in a worker process returns "
             f"must be what pickle can hand to another process, but {error}."
@@ -260,12 +275,12 @@ def _send(pipe: Connection, answer: tuple[bool, Any], function: Any) -> None:
         pipe.send((False, RuntimeError(text)))
 
 
-def _portable(error: BaseException) -> BaseException:
+def _portable(error: BaseException, function: Any) -> BaseException:
     """The exception itself if it survives a pipe, else one with its text."""
     if not isinstance(error, Exception):
         # SystemExit and the like would end the program.
         return RuntimeError(
-            f"a function in a worker process raised {type(error).__name__}: {error}"
+            f"For '{getattr(function, 'op', 'map')}', a function in a worker process raised {type(error).__name__}: {error}"
         )
     cause = error.__cause__
     try:

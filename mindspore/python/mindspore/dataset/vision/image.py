@@ -37,7 +37,7 @@ def pil_module(op: str) -> Any:
 
 def unreadable(module: Any) -> tuple[type[Exception], ...]:
     """What Pillow raises of bytes that are no picture, or one that is far too large."""
-    return OSError, ValueError, SyntaxError, module.DecompressionBombError
+    return OSError, ValueError, SyntaxError, NotImplementedError, module.DecompressionBombError
 
 
 def as_image(op: str, image: Any) -> np.ndarray:

@@ -75,6 +75,9 @@ def _read_picture(content: bytes) -> tuple[np.ndarray | None, str]:
     module = im.pil_module("Decode")
     try:
         return np.array(_opened(module, content)), ""
+    except module.UnidentifiedImageError:  # its text names no bytes, but an object of ours
+        found = f"{len(content)} bytes from {content[:8]!r} on, which are of no known format"
+        return None, f"the input must be a valid image, but got {found}."
     except im.unreadable(module) as error:
         return None, f"the input must be a valid image, but {error}."
 

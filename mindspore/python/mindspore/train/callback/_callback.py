@@ -67,6 +67,10 @@ class _CallbackManager(Callback):
             for name in names
         )
 
+    def wait_for_step_end(self) -> bool:
+        """Whether a callback cannot wait for the end of a long sink."""
+        return any(callback._waits_for_step_end() for callback in self._callbacks)
+
     def share_work(self, params: Any, together: Any) -> None:
         """Decides who writes, where several processes have callbacks that write to one place."""
         if not together.joint:

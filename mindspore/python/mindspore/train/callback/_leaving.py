@@ -160,6 +160,9 @@ class OnRequestExit(Callback):
     def _hear_of_leaving(self) -> None:
         self._told = self._told or (int(self.sig), None)
 
+    def _waits_for_step_end(self) -> bool:
+        return self._asked()
+
     def _asked(self) -> bool:
         if self._told is not None:
             return True
