@@ -78,7 +78,7 @@ Choices Search::Fitting(const Choices& free, const Choices& lightest) {
     bool fits = Fits(next), corner = goal.Of(next) < goal.Of(large) * (1 - kBetter);
     if (fits && next.seconds < best.seconds) best = next;
     bool exact = solver_.together() && !next.limited;
-    if (below >= best.seconds * (1 - kNear) || (exact && !corner)) break;
+    if (exact && (!corner || below >= best.seconds * (1 - kNear))) break;
     (fits ? high : low) = goal.price;
     (fits ? small : large) = std::move(next);
   }

@@ -129,9 +129,10 @@ def _planned(
     machine = _topology.read(owner, topology, count, parts)
     fine = _topology.in_stages(count, machine, parts)
     made = _one(network, inputs, mode, parts, *fine)
-    if not made.data["limited"] or _mode(mode) != "auto":
+    data, searched = made.data, _mode(mode) == "auto"
+    if data["exact"] or not searched or not (data["limited"] or _planning.memory_limit()):
         return made
-    # Less is left undone on fewer axes, which cut less finely.
+    # Less is left undone on fewer axes, which cut less finely, and at a price of memory.
     coarse = _topology.in_stages(count, machine, parts, coarse=True)
     if coarse[0] == fine[0]:
         return made
