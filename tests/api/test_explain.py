@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 
 import pytest
 
@@ -124,6 +125,14 @@ def test_memory_of_a_device_as_a_text():
     given = described({"memory": "2GB", "flops": 10**12})
     plan = dry_run(nn.Dense(2, 2), Tensor(shape=(4, 2), dtype=ms.float32), devices=4, **given)
     assert plan.data["seconds"] > 0
+    assert plan.data["warnings"] == []
+
+
+def test_a_plan_that_a_device_has_no_room_for_says_so():
+    plan = dry_run(nn.Dense(9, 9), Tensor(shape=(4, 9), dtype=ms.float32), devices=4, **described({"memory": 8}))  # fmt: skip
+    (said,) = plan.data["warnings"]
+    assert re.fullmatch(r"a device holds \d+ bytes, but one of 'topology' has 8: .*", said)
+    assert said in str(plan)
 
 
 def test_stages_are_outer_axes_or_parts_of_them():

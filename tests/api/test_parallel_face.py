@@ -76,6 +76,8 @@ def test_names_of_axes_do_not_meet():
         (((2, 2), ("dp", 1)), TypeError, "values of str, but got int"),
         (((0, 2), ("dp", "mp")), ValueError, "at least 1"),
         (((2, 2), ("dp", "mp"), (0, 1)), TypeError, "'rank_list' must be a list"),
+        (((2,), ("dp",), [0, "1"]), TypeError, "'rank_list' must hold ints"),
+        (((2,), ("dp",), [-1, 0]), ValueError, "'rank_list' must be 2 different ranks"),
         (((2, 2), ("dp", "mp"), [0, 1]), ValueError, "4 different ranks"),
         (((2, 2), ("interleaved_parallel", "mp")), ValueError, "the last name"),
     ],

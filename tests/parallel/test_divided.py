@@ -57,5 +57,6 @@ def test_a_training_goes_on_with_another_number_of_processes(tmp_path):
 
 
 def test_an_evaluation_behind_a_training_is_that_of_all():
-    """The rows that one process would shuffle for itself are those of the first, under full_batch."""
+    """The rows that one process would shuffle for itself are those of the first, under full_batch; otherwise each has its own, and metrics
+    are told of those of all."""
     passes("evaluated.py", 2)

@@ -312,7 +312,7 @@ py::dict PlanTrace(Trace& trace, bool model) {
   auto told = ParallelOptionsFor(trace);
   if (!told) Throw(ErrorKind::kRuntime, "set_parallel must have been told a mesh, but was not");
   auto options = std::make_shared<parallel::ParallelOptions>(*told);
-  options->plan.alternatives = true;
+  options->plan.alternatives = !options->plan.lightest;
   parallel::Explanation made;
   ShownModel shown;
   if (model) {
@@ -321,12 +321,12 @@ py::dict PlanTrace(Trace& trace, bool model) {
   options->planner = [&](const Module& module,
                          const parallel::PlanOptions& plan) -> parallel::Plan {
     parallel::Plan planned = parallel::MakePlan(module, plan);
-    made = parallel::Explain(module, planned);
+    if (!plan.lightest) made = parallel::Explain(module, planned);
     if (options->pipeline.stages == 1) throw Planned();
     return planned;
   };
   options->reported = [&](const parallel::PipelineReport& report) {
-    parallel::AddPipeline(report, &made);
+    if (!options->plan.lightest) parallel::AddPipeline(report, &made);
     throw Planned();
   };
   PassOptions passes;
@@ -340,6 +340,7 @@ py::dict PlanTrace(Trace& trace, bool model) {
   } catch (const Planned&) {
   }
   py::dict result;
+  if (options->plan.lightest) return result;
   result["text"] = parallel::ToText(made);
   result["json"] = parallel::ToJson(made);
   if (model) {
@@ -393,6 +394,7 @@ void BindParallel(py::module_& m) {
   m.def(
       "parallel_key", [] { return settings ? settings->Key() : std::string(); },
       "What set_parallel was told, as a text; '' for nothing.");
+  m.attr("MOST_AXES") = parallel::kMaxAxes;
   m.def("plan", &PlanTrace, py::arg("trace"), py::arg("model") = false,
         "How a traced program is cut over the mesh of set_parallel, as 'text' and 'json'; with "
         "'model' also what was minimised, for tests.");

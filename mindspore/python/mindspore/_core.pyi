@@ -186,6 +186,7 @@ GUARD_MISSING: Any
 GradScope: Any
 Graph: Any
 Guards: Any
+MOST_AXES: builtins.int
 HostFunction: Any
 Module: Any
 OpFunction: Any

@@ -13,205 +13,118 @@ namespace {
 
 constexpr int kRounds = 8;           // of holding and solving again, ...
 constexpr size_t kShareOfWork = 16;  // ... each with so small a part of the work
-constexpr size_t kTooMany = size_t{1} << 40;
+constexpr double kBetter = 1e-7;     // relative
+constexpr size_t kTooMuch = std::numeric_limits<size_t>::max();
 
-size_t Index(const std::vector<int>& sizes, const Factor& factor, const std::vector<int>& states) {
+using Sizes = std::vector<int>;   // by variable: how many states it has
+using Chosen = std::vector<int>;  // by variable: its state
+using Held = std::vector<bool>;   // by variable
+
+size_t At(int i) { return static_cast<size_t>(i); }
+
+// ---- factors --------------------------------------------------------------------------------
+float ValueOf(const Sizes& sizes, const Factor& factor, const Chosen& states) {
   size_t at = 0;
-  for (int v : factor.variables)
-    at = at * static_cast<size_t>(sizes[static_cast<size_t>(v)]) +
-         static_cast<size_t>(states[static_cast<size_t>(v)]);
-  return at;
+  for (int v : factor.variables) at = at * At(sizes[At(v)]) + At(states[At(v)]);
+  return factor.values[at];
 }
 
-double CostOf(const CoreModel& model, const std::vector<int>& states) {
+double CostOf(const CoreModel& model, const Chosen& states) {
   double cost = 0;
-  for (const Factor& f : model.factors) cost += f.values[Index(model.states, f, states)];
+  for (const Factor& f : model.factors) cost += ValueOf(model.states, f, states);
   return cost;
 }
 
-// The factor with one variable held.
-Factor Hold(const std::vector<int>& sizes, const Factor& factor, int variable, int state) {
-  auto place = std::find(factor.variables.begin(), factor.variables.end(), variable);
-  size_t inner = 1;
-  for (auto i = place + 1; i != factor.variables.end(); ++i)
-    inner *= static_cast<size_t>(sizes[static_cast<size_t>(*i)]);
-  auto count = static_cast<size_t>(sizes[static_cast<size_t>(variable)]);
-  Factor held;
-  for (int v : factor.variables) {
-    if (v != variable) held.variables.push_back(v);
+// How far the entries for two states of a variable that follow each other are apart; 0: it is none
+// of the factor's.
+size_t StrideOf(const Sizes& sizes, const Factor& factor, int variable) {
+  size_t stride = 1;
+  for (auto v = factor.variables.rbegin(); v != factor.variables.rend(); ++v) {
+    if (*v == variable) return stride;
+    stride *= At(sizes[At(*v)]);
   }
-  for (size_t first = static_cast<size_t>(state) * inner; first < factor.values.size();
-       first += count * inner)
-    held.values.insert(held.values.end(), factor.values.begin() + static_cast<long>(first),
-                       factor.values.begin() + static_cast<long>(first + inner));
+  return 0;
+}
+
+Factor Hold(const Sizes& sizes, const Factor& factor, int variable, int state) {
+  size_t stride = StrideOf(sizes, factor, variable), step = stride * At(sizes[At(variable)]);
+  Factor held{factor.variables, {}};
+  std::erase(held.variables, variable);
+  for (size_t first = At(state) * stride; first < factor.values.size(); first += step) {
+    auto from = factor.values.begin() + static_cast<std::ptrdiff_t>(first);
+    held.values.insert(held.values.end(), from, from + static_cast<std::ptrdiff_t>(stride));
+  }
   return held;
 }
 
-// Each variable knows the factors that read it, so that an elimination costs what is around it.
-class Buckets {
- public:
-  explicit Buckets(const CoreModel& model)
-      : sizes_(model.states),
-        limit_(model.limit),
-        left_(model.states.size(), true),
-        readers_(model.states.size()) {
-    for (const Factor& f : model.factors) Add(f);
-    for (size_t v = 0; v < sizes_.size(); ++v) works_.push_back(WorkOf(static_cast<int>(v)));
+// The least over the states of a variable.
+Factor LeastOf(const Sizes& sizes, const Factor& factor, int variable) {
+  Factor least = Hold(sizes, factor, variable, 0);
+  for (int s = 1; s < sizes[At(variable)]; ++s) {
+    Factor other = Hold(sizes, factor, variable, s);
+    for (size_t i = 0; i < other.values.size(); ++i)
+      least.values[i] = std::min(least.values[i], other.values[i]);
   }
+  return least;
+}
 
-  // False where a table would be too large.
-  bool Run(std::vector<int>* states, double* cost) {
-    for (size_t i = 0; i < sizes_.size(); ++i) {
-      int v = Next();
-      if (v < 0) return false;
-      Eliminate(v);
-    }
-    *cost = 0;
-    for (const Factor& f : factors_) {
-      if (f.variables.empty() && !f.values.empty()) *cost += f.values[0];
-    }
-    states->assign(sizes_.size(), 0);
-    for (size_t i = steps_.size(); i-- > 0;) Decide(steps_[i], states);
-    return true;
-  }
-
- private:
-  struct Step {
-    int variable;
-    std::vector<Factor> factors;
-  };
-
-  void Add(Factor factor) {
-    for (int v : factor.variables)
-      readers_[static_cast<size_t>(v)].push_back(static_cast<int>(factors_.size()));
-    factors_.push_back(std::move(factor));
-  }
-  std::vector<int> Neighbours(int v) const {
-    std::vector<int> all;
-    for (int number : readers_[static_cast<size_t>(v)]) {
-      for (int u : factors_[static_cast<size_t>(number)].variables) {
-        if (u != v) all.push_back(u);
-      }
-    }
-    std::sort(all.begin(), all.end());
-    all.erase(std::unique(all.begin(), all.end()), all.end());
-    return all;
-  }
-  size_t Entries(const std::vector<int>& variables) const {
-    size_t entries = 1;
+// The model with what `without` makes of each factor and held variable of it.
+template <class F>
+CoreModel Without(const CoreModel& model, const Held& held, F without) {
+  CoreModel rest = model;
+  for (Factor& f : rest.factors) {
+    std::vector<int> variables = f.variables;
     for (int v : variables) {
-      entries *= static_cast<size_t>(sizes_[static_cast<size_t>(v)]);
-      if (entries > kTooMany) break;
+      if (held[At(v)]) f = without(f, v);
     }
-    return entries;
   }
-  // Of an elimination; kTooMany where the table would be too large.
-  size_t WorkOf(int v) const {
-    size_t entries = Entries(Neighbours(v));
-    return entries > limit_ ? kTooMany
-                            : entries * static_cast<size_t>(sizes_[static_cast<size_t>(v)]);
-  }
-  // The one that is the least work; -1 where even that is too much.
-  int Next() const {
-    int best = -1;
-    for (size_t v = 0; v < sizes_.size(); ++v) {
-      if (!left_[v] || works_[v] == kTooMany) continue;
-      if (best < 0 || works_[v] < works_[static_cast<size_t>(best)]) best = static_cast<int>(v);
-    }
-    return best;
-  }
+  return rest;
+}
 
-  void Eliminate(int v) {
-    left_[static_cast<size_t>(v)] = false;
-    Factor result{Neighbours(v), {}};
-    Step step{v, {}};
-    std::vector<int> gone = std::move(readers_[static_cast<size_t>(v)]);
-    for (int number : gone) {
-      step.factors.push_back(std::move(factors_[static_cast<size_t>(number)]));
-      factors_[static_cast<size_t>(number)] = {};
-    }
-    for (int u : result.variables) {
-      std::erase_if(readers_[static_cast<size_t>(u)], [&](int number) {
-        return std::find(gone.begin(), gone.end(), number) != gone.end();
-      });
-    }
-    result.values.assign(Entries(result.variables), std::numeric_limits<float>::max());
-    for (int s = 0; s < sizes_[static_cast<size_t>(v)]; ++s) {
-      std::vector<float> sum(result.values.size(), 0);
-      for (const Factor& f : step.factors) AddTo(&sum, result.variables, Hold(sizes_, f, v, s));
-      for (size_t i = 0; i < sum.size(); ++i) result.values[i] = std::min(result.values[i], sum[i]);
-    }
-    std::vector<int> around = result.variables;
-    Add(std::move(result));
-    steps_.push_back(std::move(step));
-    for (int u : around) works_[static_cast<size_t>(u)] = WorkOf(u);
+// By variable, the numbers of the factors that it is in.
+std::vector<std::vector<int>> ReadersOf(const CoreModel& model) {
+  std::vector<std::vector<int>> readers(model.states.size());
+  for (size_t i = 0; i < model.factors.size(); ++i) {
+    for (int v : model.factors[i].variables) readers[At(v)].push_back(static_cast<int>(i));
   }
-  // Spreads a factor over the variables of a wider table.
-  void AddTo(std::vector<float>* sum, const std::vector<int>& variables, const Factor& f) const {
-    std::vector<size_t> strides(variables.size(), 0);
-    for (size_t i = 0; i < variables.size(); ++i) {
-      size_t stride = 1;
-      for (size_t k = f.variables.size(); k-- > 0;) {
-        if (f.variables[k] == variables[i]) strides[i] = stride;
-        stride *= static_cast<size_t>(sizes_[static_cast<size_t>(f.variables[k])]);
-      }
-    }
-    if (variables.empty()) {
-      (*sum)[0] += f.values[0];
-      return;
-    }
-    std::vector<int> at(variables.size(), 0);
-    size_t last = variables.size() - 1, from = 0;
-    auto width = static_cast<size_t>(sizes_[static_cast<size_t>(variables[last])]);
-    for (size_t first = 0; first < sum->size(); first += width) {
-      for (size_t i = 0; i < width; ++i) (*sum)[first + i] += f.values[from + i * strides[last]];
-      for (size_t d = last; d-- > 0;) {
-        from += strides[d];
-        int size = sizes_[static_cast<size_t>(variables[d])];
-        if (++at[d] < size) break;
-        from -= strides[d] * static_cast<size_t>(size);
-        at[d] = 0;
-      }
-    }
-  }
+  return readers;
+}
 
-  void Decide(const Step& step, std::vector<int>* states) const {
-    int& mine = (*states)[static_cast<size_t>(step.variable)];
-    float best = 0;
-    int chosen = -1;
-    for (int s = 0; s < sizes_[static_cast<size_t>(step.variable)]; ++s) {
-      mine = s;
-      float cost = 0;
-      for (const Factor& f : step.factors) cost += f.values[Index(sizes_, f, *states)];
-      if (chosen < 0 || cost < best) best = cost, chosen = s;
-    }
-    mine = chosen;
+// Gives a variable the state for which these factors cost the least, where all others stay.
+void Choose(const Sizes& sizes, const std::vector<Factor>& factors, const std::vector<int>& numbers,
+            int variable, Chosen* states) {
+  double best = std::numeric_limits<double>::infinity();
+  int& mine = (*states)[At(variable)];
+  int chosen = 0;
+  for (mine = 0; mine < sizes[At(variable)]; ++mine) {
+    double cost = 0;
+    for (int number : numbers) cost += ValueOf(sizes, factors[At(number)], *states);
+    if (cost < best) best = cost, chosen = mine;
   }
+  mine = chosen;
+}
 
-  std::vector<int> sizes_;
-  size_t limit_;
-  std::vector<bool> left_;
-  std::vector<Factor> factors_;            // without variables and values: it is in another one
-  std::vector<std::vector<int>> readers_;  // by variable: numbers of factors
-  std::vector<size_t> works_;              // by variable
-  std::vector<Step> steps_;
+// ---- elimination ----------------------------------------------------------------------------
+struct Elimination {
+  int variable;
+  std::vector<int> around;  // of which the best of the variable becomes a factor
+};
+struct Order {
+  std::vector<Elimination> steps;
+  size_t work = 0;
 };
 
-// Whether Buckets gets to its end on what is not held, in the same order and without a table, and
-// with how much work: where it does not, its tables would have been made for nothing.
-class Rehearsed {
+// The order in which variables go that are not held: each time the one that is the least work, of
+// equal ones the first. It is found without a table, so that none is made for nothing.
+class Rehearsal {
  public:
-  Rehearsed(const CoreModel& model, const std::vector<bool>& held, size_t work)
-      : sizes_(model.states),
-        limit_(model.limit),
-        most_(work),
-        near_(sizes_.size()),
-        works_(sizes_.size()) {
-    auto free = [&](int v) { return !held[static_cast<size_t>(v)]; };
+  Rehearsal(const CoreModel& model, const Held& held)
+      : sizes_(model.states), limit_(model.limit), near_(sizes_.size()), works_(sizes_.size()) {
+    auto free = [&](int v) { return !held[At(v)]; };
     for (const Factor& f : model.factors) {
       for (int v : f.variables) {
         for (int u : f.variables) {
-          if (u != v && free(u) && free(v)) near_[static_cast<size_t>(v)].insert(u);
+          if (u != v && free(u) && free(v)) near_[At(v)].insert(u);
         }
       }
     }
@@ -220,61 +133,139 @@ class Rehearsed {
     }
   }
 
-  bool Ends() {
+  // Nothing where a table would be too large, or all of it more than the work that is allowed.
+  std::optional<Order> Run(size_t allowed) {
+    Order order;
     while (!queue_.empty()) {
       auto [work, v] = *queue_.begin();
-      if (work == kTooMany || (work_ += work) > most_) return false;
-      Eliminate(v);
+      if (work > allowed - order.work) return std::nullopt;
+      order.work += work;
+      order.steps.push_back({v, Eliminate(v)});
     }
-    return true;
+    return order;
   }
-  size_t work() const { return work_; }
 
  private:
   void Enqueue(int v) {
-    size_t entries = 1, states = static_cast<size_t>(sizes_[static_cast<size_t>(v)]);
-    for (int u : near_[static_cast<size_t>(v)]) {
-      entries *= static_cast<size_t>(sizes_[static_cast<size_t>(u)]);
+    size_t entries = 1;
+    for (int u : near_[At(v)]) {
+      entries *= At(sizes_[At(u)]);
       if (entries > limit_) break;
     }
-    works_[static_cast<size_t>(v)] = entries > limit_ ? kTooMany : entries * states;
-    queue_.insert({works_[static_cast<size_t>(v)], v});
+    works_[At(v)] = entries > limit_ ? kTooMuch : entries * At(sizes_[At(v)]);
+    queue_.insert({works_[At(v)], v});
   }
-  void Eliminate(int v) {
-    queue_.erase({works_[static_cast<size_t>(v)], v});
-    std::set<int> around = std::move(near_[static_cast<size_t>(v)]);
+  std::vector<int> Eliminate(int v) {
+    queue_.erase({works_[At(v)], v});
+    std::set<int> around = std::move(near_[At(v)]);
     for (int u : around) {
-      std::set<int>& near = near_[static_cast<size_t>(u)];
+      std::set<int>& near = near_[At(u)];
       near.insert(around.begin(), around.end());
       near.erase(u);
       near.erase(v);
-      queue_.erase({works_[static_cast<size_t>(u)], u});
+      queue_.erase({works_[At(u)], u});
       Enqueue(u);
     }
+    return {around.begin(), around.end()};
   }
 
-  const std::vector<int>& sizes_;
-  size_t limit_, most_, work_ = 0;
+  const Sizes& sizes_;
+  size_t limit_;
   std::vector<std::set<int>> near_;
   std::vector<size_t> works_;               // by variable, as in the queue
-  std::set<std::pair<size_t, int>> queue_;  // the least first, and of equal ones the first
+  std::set<std::pair<size_t, int>> queue_;  // the least work first
 };
 
-// Holds so many more of those with the most neighbours among what is not held.
-void HoldWidest(const CoreModel& model, size_t count, std::vector<bool>* held) {
-  std::vector<std::vector<int>> readers(model.states.size());
-  std::vector<int> uses(model.states.size(), 0);
-  for (size_t i = 0; i < model.factors.size(); ++i) {
-    const std::vector<int>& variables = model.factors[i].variables;
-    bool free = std::none_of(variables.begin(), variables.end(),
-                             [&](int v) { return (*held)[static_cast<size_t>(v)]; });
-    if (!free || variables.size() == 1) continue;
-    for (int v : variables) {
-      readers[static_cast<size_t>(v)].push_back(static_cast<int>(i));
-      ++uses[static_cast<size_t>(v)];
+// Each variable knows the factors that it is in, so that an elimination costs what is around it.
+class Buckets {
+ public:
+  explicit Buckets(CoreModel model)
+      : sizes_(model.states), readers_(ReadersOf(model)), factors_(std::move(model.factors)) {}
+
+  // What is not in the order has its first state.
+  CoreSolution Run(const Order& order) {
+    std::vector<std::vector<int>> read;
+    for (const Elimination& step : order.steps) {
+      read.push_back(std::move(readers_[At(step.variable)]));
+      for (int u : step.around) {
+        std::erase_if(readers_[At(u)], [&](int number) {
+          return std::find(read.back().begin(), read.back().end(), number) != read.back().end();
+        });
+        readers_[At(u)].push_back(static_cast<int>(factors_.size()));
+      }
+      factors_.push_back(BestOf(step, read.back()));
+    }
+    CoreSolution solution;
+    for (const Factor& f : factors_) solution.cost += f.variables.empty() ? f.values[0] : 0;
+    solution.states.assign(sizes_.size(), 0);
+    for (size_t i = read.size(); i-- > 0;)
+      Choose(sizes_, factors_, read[i], order.steps[i].variable, &solution.states);
+    return solution;
+  }
+
+ private:
+  // A factor as a part of a table over more variables: how far apart its entries are there.
+  struct Spread {
+    const float* values;
+    size_t own;  // of the variable that goes
+    std::vector<size_t> strides;
+  };
+
+  Factor BestOf(const Elimination& step, const std::vector<int>& numbers) const {
+    std::vector<Spread> spreads;
+    for (int number : numbers) {
+      const Factor& f = factors_[At(number)];
+      spreads.push_back({f.values.data(), StrideOf(sizes_, f, step.variable), {}});
+      for (int u : step.around) spreads.back().strides.push_back(StrideOf(sizes_, f, u));
+    }
+    size_t entries = 1;
+    for (int u : step.around) entries *= At(sizes_[At(u)]);
+    Factor best{step.around, std::vector<float>(entries, std::numeric_limits<float>::max())};
+    std::vector<float> sum(entries);
+    for (int s = 0; s < sizes_[At(step.variable)]; ++s) {
+      std::fill(sum.begin(), sum.end(), 0.0f);
+      for (Spread& spread : spreads) {
+        Add(spread, step.around, &sum);
+        spread.values += spread.own;
+      }
+      for (size_t i = 0; i < entries; ++i) best.values[i] = std::min(best.values[i], sum[i]);
+    }
+    return best;
+  }
+  void Add(const Spread& spread, const std::vector<int>& around, std::vector<float>* sum) const {
+    int last = static_cast<int>(around.size()) - 1;
+    if (last < 0) return static_cast<void>((*sum)[0] += *spread.values);
+    size_t width = At(sizes_[At(around.back())]), stride = spread.strides.back();
+    const float* from = spread.values;
+    std::vector<int> at(around.size(), 0);
+    for (size_t first = 0; first < sum->size(); first += width) {
+      for (size_t i = 0; i < width; ++i) (*sum)[first + i] += from[i * stride];
+      for (int d = last - 1; d >= 0; --d) {
+        from += spread.strides[At(d)];
+        int size = sizes_[At(around[At(d)])];
+        if (++at[At(d)] < size) break;
+        from -= spread.strides[At(d)] * At(size);
+        at[At(d)] = 0;
+      }
     }
   }
-  std::vector<bool> gone(model.factors.size(), false);
+
+  Sizes sizes_;
+  std::vector<std::vector<int>> readers_;  // by variable that is there
+  std::vector<Factor> factors_;
+};
+
+// ---- what is too much work ------------------------------------------------------------------
+// Holds so many more of those with the most neighbours among what is not held.
+void HoldWidest(const CoreModel& model, size_t count, Held* held) {
+  std::vector<std::vector<int>> readers = ReadersOf(model);
+  std::vector<bool> gone;  // factors that join no two free variables
+  std::vector<int> uses(model.states.size(), 0);
+  for (const Factor& f : model.factors) {
+    gone.push_back(f.variables.size() == 1 || std::any_of(f.variables.begin(), f.variables.end(),
+                                                          [&](int v) { return (*held)[At(v)]; }));
+    for (int v : f.variables) uses[At(v)] += !gone.back();
+  }
   for (; count > 0; --count) {
     size_t widest = uses.size();
     for (size_t v = 0; v < uses.size(); ++v) {
@@ -283,144 +274,65 @@ void HoldWidest(const CoreModel& model, size_t count, std::vector<bool>* held) {
     if (widest == uses.size()) return;
     (*held)[widest] = true;
     for (int number : readers[widest]) {
-      if (gone[static_cast<size_t>(number)]) continue;
-      gone[static_cast<size_t>(number)] = true;
-      for (int v : model.factors[static_cast<size_t>(number)].variables)
-        --uses[static_cast<size_t>(v)];
+      if (gone[At(number)]) continue;
+      gone[At(number)] = true;
+      for (int v : model.factors[At(number)].variables) --uses[At(v)];
     }
   }
 }
 
-// The model with what `hold` makes of each factor and held variable of it.
-template <class F>
-CoreModel Without(const CoreModel& model, const std::vector<bool>& held, F hold) {
-  CoreModel rest = model;
-  for (Factor& f : rest.factors) {
-    std::vector<int> variables = f.variables;
-    for (int v : variables) {
-      if (held[static_cast<size_t>(v)]) f = hold(f, v);
-    }
+// Holds as many as it takes for the others to be little work; a few too many in the end, so that
+// there are few rehearsals.
+Order HoldSome(const CoreModel& model, Held* held) {
+  for (size_t count = 0;;) {
+    size_t more = 1 + count / 8;
+    HoldWidest(model, more, held);
+    count += more;
+    if (auto order = Rehearsal(model, *held).Run(model.work / kShareOfWork)) return *order;
   }
-  return rest;
 }
 
-// A bound: held variables may choose anew in each of their tables.
-Factor Least(const CoreModel& model, const Factor& f, int variable) {
-  Factor least = Hold(model.states, f, variable, 0);
-  for (int s = 1; s < model.states[static_cast<size_t>(variable)]; ++s) {
-    Factor other = Hold(model.states, f, variable, s);
-    for (size_t i = 0; i < other.values.size(); ++i)
-      least.values[i] = std::min(least.values[i], other.values[i]);
-  }
-  return least;
-}
-
-std::optional<CoreSolution> Solve(const CoreModel& model) {
-  CoreSolution solution;
-  if (!Buckets(model).Run(&solution.states, &solution.cost)) return std::nullopt;
-  return solution;
-}
-
-// Improves held variables one by one, all others staying.
-class HeldStates {
- public:
-  HeldStates(const CoreModel& model, const std::vector<bool>& held)
-      : model_(model), held_(held), readers_(held.size()) {
-    for (size_t i = 0; i < model.factors.size(); ++i) {
-      for (int v : model.factors[i].variables) {
-        if (held[static_cast<size_t>(v)]) readers_[static_cast<size_t>(v)].push_back(i);
-      }
+// What is held is chosen for the others one by one, and these for what is held, in turns.
+CoreSolution InTurns(const CoreModel& model, const Held& held, const Order& order) {
+  // Held variables may choose anew in each of their factors: a bound, and states to begin with.
+  CoreSolution best = Buckets(Without(model, held, [&](const Factor& f, int v) {
+                        return LeastOf(model.states, f, v);
+                      })).Run(order);
+  best.bound = std::exchange(best.cost, std::numeric_limits<double>::infinity());
+  best.work = order.work;
+  Chosen states = best.states;
+  std::vector<std::vector<int>> readers = ReadersOf(model);
+  for (int round = 0; round < kRounds; ++round) {
+    for (size_t v = 0; v < held.size(); ++v) {
+      if (held[v]) Choose(model.states, model.factors, readers[v], static_cast<int>(v), &states);
     }
+    CoreSolution others = Buckets(Without(model, held, [&](const Factor& f, int v) {
+                            return Hold(model.states, f, v, states[At(v)]);
+                          })).Run(order);
+    best.work += order.work;
+    for (const Elimination& step : order.steps)
+      states[At(step.variable)] = others.states[At(step.variable)];
+    double cost = CostOf(model, states);
+    if (cost >= best.cost * (1 - kBetter)) break;
+    best.cost = cost;
+    best.states = states;
   }
-  void Improve(std::vector<int>* states) const {
-    for (size_t v = 0; v < held_.size(); ++v) {
-      if (held_[v]) Improve(v, states);
-    }
-  }
-
- private:
-  void Improve(size_t variable, std::vector<int>* states) const {
-    int& mine = (*states)[variable];
-    double best = 0;
-    int chosen = -1;
-    for (int s = 0; s < model_.states[variable]; ++s) {
-      mine = s;
-      double cost = 0;
-      for (size_t i : readers_[variable]) {
-        const Factor& f = model_.factors[i];
-        cost += f.values[Index(model_.states, f, *states)];
-      }
-      if (chosen < 0 || cost < best) best = cost, chosen = s;
-    }
-    mine = chosen;
-  }
-
-  const CoreModel& model_;
-  const std::vector<bool>& held_;
-  std::vector<std::vector<size_t>> readers_;  // by variable: numbers of factors
-};
-
-// A bound, and states to begin with: what is held is alone.
-CoreSolution Relaxed(const CoreModel& model, const std::vector<bool>& held) {
-  CoreModel freed =
-      Without(model, held, [&](const Factor& f, int v) { return Least(model, f, v); });
-  for (size_t v = 0; v < held.size(); ++v) {
-    if (held[v])
-      freed.factors.push_back(
-          {{static_cast<int>(v)}, std::vector<float>(static_cast<size_t>(model.states[v]), 0.0f)});
-  }
-  std::optional<CoreSolution> relaxed = Solve(freed);
-  MS_ASSERT(relaxed.has_value());
-  return *relaxed;
+  return best;
 }
 
 }  // namespace
 
 CoreSolution SolveCore(const CoreModel& model) {
   if (model.states.empty()) return {};
-  std::vector<bool> held(model.states.size(), false);
-  Rehearsed whole(model, held, model.work);
-  if (whole.Ends()) {
-    std::optional<CoreSolution> exact = Solve(model);
-    MS_ASSERT(exact.has_value());
-    exact->bound = exact->cost;
-    exact->work = whole.work();
-    return *exact;
+  Held held(model.states.size(), false);
+  if (auto order = Rehearsal(model, held).Run(model.work)) {
+    CoreSolution exact = Buckets(model).Run(*order);
+    exact.bound = exact.cost;
+    exact.work = order->work;
+    return exact;
   }
-  size_t work = 0;
-  for (size_t count = 0;;) {  // a few too many in the end, so that there are few rehearsals
-    size_t more = 1 + count / 8;
-    HoldWidest(model, more, &held);
-    count += more;
-    Rehearsed rest(model, held, model.work / kShareOfWork);
-    bool ends = rest.Ends();
-    work = rest.work();
-    if (ends) break;
-  }
-  // Held where they are best for the others' choice, and again.
-  CoreSolution best, relaxed = Relaxed(model, held);
-  std::vector<int> states = relaxed.states;
-  best.cost = std::numeric_limits<double>::infinity();
-  best.work = work;
-  HeldStates improved(model, held);
-  for (int round = 0; round < kRounds; ++round) {
-    improved.Improve(&states);
-    CoreModel rest = Without(model, held, [&](const Factor& f, int v) {
-      return Hold(model.states, f, v, states[static_cast<size_t>(v)]);
-    });
-    std::optional<CoreSolution> next = Solve(rest);
-    MS_ASSERT(next.has_value());
-    best.work += work;
-    for (size_t v = 0; v < held.size(); ++v) {
-      if (!held[v]) states[v] = next->states[v];
-    }
-    double cost = CostOf(model, states);
-    if (cost >= best.cost * (1 - 1e-7)) break;
-    best.cost = cost;
-    best.states = states;
-  }
-  best.bound = relaxed.cost;
-  return best;
+  Order order = HoldSome(model, &held);
+  return InTurns(model, held, order);
 }
 
 }  // namespace ms::parallel

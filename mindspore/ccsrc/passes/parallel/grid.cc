@@ -1,7 +1,5 @@
 // The layouts that moves lead between, numbered; Dijkstra over their numbers.
 #include <algorithm>
-#include <limits>
-#include <tuple>
 
 #include "passes/parallel/ways.h"
 
@@ -35,48 +33,48 @@ int Grid::Add(const Layout& layout) {
   return place->second;
 }
 
-GridWays::GridWays(const GridTensor& tensor, int from) : tensor_(tensor) {
-  auto n = static_cast<size_t>(tensor.grid->size());
-  seconds_.assign(n, std::numeric_limits<double>::infinity());
-  peak_.assign(n, 0);
-  through_.assign(n, nullptr);
-  before_.assign(n, -1);
-  std::vector<bool> settled(n);
-  using Entry = std::tuple<double, int64_t, int>;
-  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
-  seconds_[static_cast<size_t>(from)] = 0;
-  peak_[static_cast<size_t>(from)] = tensor.bytes[static_cast<size_t>(from)];
-  queue.emplace(0, peak_[static_cast<size_t>(from)], from);
-  while (!queue.empty()) {
-    auto at = static_cast<size_t>(std::get<2>(queue.top()));
-    queue.pop();
-    if (settled[at]) continue;
-    settled[at] = true;
-    for (const Grid::Edge& edge : tensor.grid->edges(static_cast<int>(at))) {
-      auto to = static_cast<size_t>(edge.to);
-      if (settled[to]) continue;
-      bool gathers = tensor.grid->move(edge).kind == Move::kAllGather;
-      int64_t bytes = tensor.bytes[gathers ? to : at];
-      double seconds = seconds_[at] + edge.fixed + edge.each_byte * static_cast<double>(bytes);
-      int64_t peak = std::max(peak_[at], tensor.bytes[to]);
-      if (std::tie(seconds_[to], peak_[to]) <= std::tie(seconds, peak)) continue;
-      seconds_[to] = seconds;
-      peak_[to] = peak;
-      through_[to] = &edge;
-      before_[to] = static_cast<int>(at);
-      queue.emplace(seconds, peak, edge.to);
-    }
+GridWays::GridWays(const GridTensor& tensor, int from)
+    : tensor_(tensor), states_(static_cast<size_t>(tensor.grid->size())) {
+  State& first = states_[static_cast<size_t>(from)];
+  first.seconds = 0;
+  first.peak = tensor.bytes[static_cast<size_t>(from)];
+  queue_.emplace(0, first.peak, from);
+}
+
+void GridWays::Settle(int to) {
+  while (!states_[static_cast<size_t>(to)].settled && !queue_.empty()) {
+    int at = std::get<2>(queue_.top());
+    queue_.pop();
+    if (!states_[static_cast<size_t>(at)].settled) Leave(at);
   }
 }
 
-Path GridWays::PathTo(const Mesh& mesh, int to) const {
+void GridWays::Leave(int from) {
+  State& at = states_[static_cast<size_t>(from)];
+  at.settled = true;
+  for (const Grid::Edge& edge : tensor_.grid->edges(from)) {
+    State& to = states_[static_cast<size_t>(edge.to)];
+    if (to.settled) continue;
+    int64_t after = tensor_.bytes[static_cast<size_t>(edge.to)];
+    bool gathers = tensor_.grid->move(edge).kind == Move::kAllGather;
+    int64_t bytes = gathers ? after : tensor_.bytes[static_cast<size_t>(from)];
+    double seconds = at.seconds + edge.fixed + edge.each_byte * static_cast<double>(bytes);
+    int64_t peak = std::max(at.peak, after);
+    if (std::tie(to.seconds, to.peak) <= std::tie(seconds, peak)) continue;
+    to = {seconds, peak, &edge, from, false};
+    queue_.emplace(seconds, peak, edge.to);
+  }
+}
+
+Path GridWays::PathTo(const Mesh& mesh, int to) {
+  Settle(to);
   Path path;
-  path.peak_bytes = peak_[static_cast<size_t>(to)];
-  for (int at = to; before_[static_cast<size_t>(at)] >= 0; at = before_[static_cast<size_t>(at)]) {
-    Move move = tensor_.grid->move(*through_[static_cast<size_t>(at)]);
+  path.peak_bytes = states_[static_cast<size_t>(to)].peak;
+  for (const State* at = &states_[static_cast<size_t>(to)]; at->before >= 0;
+       at = &states_[static_cast<size_t>(at->before)]) {
+    Move move = tensor_.grid->move(*at->through);
     bool gathers = move.kind == Move::kAllGather;
-    int64_t bytes =
-        tensor_.bytes[static_cast<size_t>(gathers ? at : before_[static_cast<size_t>(at)])];
+    int64_t bytes = tensor_.bytes[static_cast<size_t>(gathers ? at->through->to : at->before)];
     move.seconds = CollectiveSeconds(mesh, move.kind, move.axes, bytes);
     move.bytes = SentBytes(mesh, move, bytes);
     path.seconds += move.seconds;

@@ -199,7 +199,7 @@ class Writer {
   // The one state of a variable that was chosen.
   const States& Chosen(const Choices& choices, int variable) {
     auto v = static_cast<size_t>(variable);
-    return search_.tables().Of(*problem_.variables[v].kind, choices.of[v], 0);
+    return search_.tables().Of(*problem_.variables[v].kind, choices.of[v]);
   }
 
   // The best few other ways for each node, where its neighbours stay.

@@ -82,7 +82,7 @@ struct Redistributor::Tables {
     std::vector<std::unique_ptr<GridWays>> ways;  // by state; made when asked for
     std::unordered_map<PathKey, Path, PathHash> paths;
 
-    const GridWays& From(int state) {
+    GridWays& From(int state) {
       std::unique_ptr<GridWays>& place = ways[static_cast<size_t>(state)];
       if (!place) place = std::make_unique<GridWays>(on_grid, state);
       return *place;
@@ -161,7 +161,7 @@ struct Redistributor::Tables {
     Tensor& tensor = TensorOf(way);
     const Grid* grid = tensor.on_grid.grid;
     if (!grid) return folder.Unfold(way, from, Alone(&tensor, way));
-    const GridWays& ways = tensor.From(grid->Number(way.from));
+    GridWays& ways = tensor.From(grid->Number(way.from));
     return folder.Unfold(way, from, ways.PathTo(*tensor.mesh, grid->Number(way.to)));
   }
 

@@ -158,7 +158,8 @@ class Surveyor {
       if (stage >= 0) plan_.lies.of[bound[i].node] = plan_.lies.of[inputs[i].node] = stage;
     }
   }
-  void Finish(const PipelineOptions& options, int64_t devices) {
+  // `gpipe`: there is no other schedule.
+  void Finish(const PipelineOptions& options, int64_t devices, bool gpipe) {
     auto each = static_cast<double>(plan_.lies.parts * devices);
     for (const StageWork::Seconds& stage : seconds_) {
       plan_.costs.forward.push_back(stage.forward / each);
@@ -166,7 +167,6 @@ class Surveyor {
     }
     plan_.costs.transfer = options.alpha + sent_ / static_cast<double>(devices) * options.beta;
     // What is not said is chosen behind the layouts: there is one that keeps no more.
-    bool gpipe = options.scheduler == Scheduler::kGpipe;
     plan_.lies.most_parts = MostParts(Make(gpipe ? Scheduler::kGpipe : Scheduler::k1F1B,
                                            static_cast<int>(seconds_.size()), plan_.lies.parts));
   }
@@ -198,6 +198,23 @@ class Surveyor {
   StagePlan& plan_;
 };
 
+// Whether a gradient of the output of what is differentiated is made of outputs: then all parts of
+// the batch go forward first (stage_order.cc finds that out for sure, of the parts themselves).
+bool SeedsNeedOutputs(const Graph& main) {
+  static const OpDef& mark = Ops().Get("StageMark");
+  std::vector<bool> late(main.nodes().size(), false);  // made of outputs
+  for (const Node* node : main.nodes()) {
+    if (node->kind != NodeKind::kApply || MakesFunctions(*node)) continue;
+    auto made_late = [&](const Var& v) { return v.type().is_tensor() && late[v.node->id]; };
+    bool needs = std::any_of(node->inputs.begin(), node->inputs.end(), made_late);
+    bool call = node->op == Control().call;
+    bool backward = call && node->inputs[0].node->op == Control().call;
+    if (backward && needs) return true;
+    late[node->id] = needs || node->op == &mark || (call && !backward);
+  }
+  return false;
+}
+
 }  // namespace
 
 StagePlan PlanStages(Module& module, const PipelineOptions& options,
@@ -215,7 +232,8 @@ StagePlan PlanStages(Module& module, const PipelineOptions& options,
     Marks of = StagesOf(*site.graph, inputs.at(site.graph));
     surveyor.VisitInputs(*site.graph, of, site.bound);
   }
-  surveyor.Finish(options, devices);
+  bool gpipe = options.scheduler == Scheduler::kGpipe || SeedsNeedOutputs(main);
+  surveyor.Finish(options, devices, gpipe);
   return plan;
 }
 

@@ -1,8 +1,6 @@
 #include "passes/parallel/states.h"
 
 #include <algorithm>
-#include <cmath>
-#include <optional>
 
 namespace ms::parallel {
 namespace {
@@ -18,9 +16,8 @@ bool MayBecome(const Layout& from, const Layout& to, const Mesh& mesh) {
 
 size_t StateTables::KeyHash::operator()(const StatesKey& k) const {
   size_t hash = static_cast<size_t>(k.kind) * 4096 + k.axes;
-  for (int8_t c : k.base) hash = HashCombine(hash, static_cast<uint8_t>(c));
   for (uint32_t mask : k.tied) hash = HashCombine(hash, mask);
-  for (const Choice& choice : k.among) {
+  for (const Choice& choice : k.choices) {
     for (int8_t c : choice) hash = HashCombine(hash, static_cast<uint8_t>(c));
   }
   return hash;
@@ -35,11 +32,11 @@ size_t StateTables::KeyHash::operator()(const TableKey& k) const {
 void WayTable::Widen() {
   int wider = std::max(16, 2 * width_);
   while (wider < std::min(count_, kSquare)) wider *= 2;
-  std::vector<float> seconds(static_cast<size_t>(wider) * static_cast<size_t>(wider), kNotAsked);
+  std::vector<WaySeconds> ways(static_cast<size_t>(wider) * static_cast<size_t>(wider));
   for (int row = 0; row < width_; ++row)
-    std::copy_n(seconds_.begin() + static_cast<std::ptrdiff_t>(row) * width_, width_,
-                seconds.begin() + static_cast<std::ptrdiff_t>(row) * wider);
-  seconds_ = std::move(seconds);
+    std::copy_n(ways_.begin() + static_cast<std::ptrdiff_t>(row) * width_, width_,
+                ways.begin() + static_cast<std::ptrdiff_t>(row) * wider);
+  ways_ = std::move(ways);
   width_ = wider;
 }
 
@@ -48,9 +45,9 @@ StateTables::StateTables(const Problem& problem, const Mesh& mesh)
   ways_.resize(problem.types.size());
 }
 
-bool StateTables::Add(const Kind& kind, const Choice& choice, States* states) {
+void StateTables::Add(const Kind& kind, const Choice& choice, States* states) {
   Strategy strategy;
-  if (!kind.Build(mesh_, choice, &strategy)) return false;
+  if (!kind.Build(mesh_, choice, &strategy)) return;
   states->choices.push_back(choice);
   states->seconds.push_back(static_cast<float>(strategy.seconds));
   states->bytes.push_back(static_cast<float>(strategy.bytes));
@@ -61,7 +58,21 @@ bool StateTables::Add(const Kind& kind, const Choice& choice, States* states) {
   };
   append(strategy.inputs, &states->inputs);
   append(strategy.outputs, &states->outputs);
-  return true;
+}
+
+// What a kind may choose along all of some axes; nothing: none of them is there.
+std::optional<std::vector<int8_t>> StateTables::OptionsOfAll(const Kind& kind,
+                                                             uint32_t axes) const {
+  std::optional<std::vector<int8_t>> common;
+  for (int axis = 0; axis < mesh_.count(); ++axis) {
+    if (!(axes >> axis & 1)) continue;
+    const std::vector<int8_t>& options = kind.options(axis);
+    if (!common) common = options;
+    std::erase_if(*common, [&](int8_t c) {
+      return std::find(options.begin(), options.end(), c) == options.end();
+    });
+  }
+  return common;
 }
 
 std::vector<Choice> StateTables::ChoicesOf(const Kind& kind, const Choice& first, uint32_t axes,
@@ -80,17 +91,9 @@ std::vector<Choice> StateTables::ChoicesOf(const Kind& kind, const Choice& first
     choices = std::move(more);
   };
   for (uint32_t mask : tied) {
-    std::optional<std::vector<int8_t>> common;
-    for (int axis = 0; axis < mesh_.count(); ++axis) {
-      if (!(mask >> axis & 1)) continue;
-      const std::vector<int8_t>& options = kind.options(axis);
-      if (!common) common = options;
-      std::erase_if(*common, [&](int8_t c) {
-        return std::find(options.begin(), options.end(), c) == options.end();
-      });
-    }
-    if (!common || common->empty()) continue;
-    choose(mask, *common);
+    auto options = OptionsOfAll(kind, mask);
+    if (!options || options->empty()) continue;  // each of the axes for itself
+    choose(mask, *options);
     axes &= ~mask;
   }
   for (int axis = 0; axis < mesh_.count(); ++axis) {
@@ -99,68 +102,63 @@ std::vector<Choice> StateTables::ChoicesOf(const Kind& kind, const Choice& first
   return choices;
 }
 
+template <class F>
+const States& StateTables::Once(const Kind& kind, StatesKey key, F choices) {
+  std::unique_ptr<States>& states = states_[std::move(key)];
+  if (states) return *states;
+  states = std::make_unique<States>();
+  states->id = made_++;
+  for (const Choice& c : choices()) Add(kind, c, states.get());
+  return *states;
+}
+
 const States& StateTables::Of(const Kind& kind, const Choice& base, uint32_t axes,
                               const std::vector<uint32_t>& tied) {
+  if (kind.fixed()) return Of(kind, *kind.fixed());
   Choice first = base;
   for (int axis = 0; axis < mesh_.count(); ++axis) {
     if (axes >> axis & 1) first[static_cast<size_t>(axis)] = kAlike;
   }
-  std::unique_ptr<States>& states = states_[{kind.id, axes, first, tied, {}}];
-  if (states) return *states;
-  states = std::make_unique<States>();
-  states->id = made_++;
-  if (kind.fixed()) {
-    Add(kind, *kind.fixed(), states.get());
-    return *states;
-  }
-  for (const Choice& c : ChoicesOf(kind, first, axes, tied)) Add(kind, c, states.get());
-  if (states->size() == 0 && !tied.empty()) {
-    for (const Choice& c : ChoicesOf(kind, first, axes, {})) Add(kind, c, states.get());
-  }
-  MS_ASSERT(states->size() > 0);
-  return *states;
+  const States& states = Once(kind, {kind.id, axes, tied, {first}},
+                              [&] { return ChoicesOf(kind, first, axes, tied); });
+  if (states.size() > 0) return states;
+  MS_ASSERT(!tied.empty());  // only what is tied need not go together
+  return Of(kind, base, axes);
 }
 
-const States& StateTables::Among(const Kind& kind, const Choice& base,
-                                 std::vector<Choice> choices) {
-  if (kind.fixed()) return Of(kind, *kind.fixed(), 0);
+const States& StateTables::Among(const Kind& kind, std::vector<Choice> choices) {
+  if (kind.fixed()) choices = {*kind.fixed()};
   std::sort(choices.begin(), choices.end());
   choices.erase(std::unique(choices.begin(), choices.end()), choices.end());
-  std::unique_ptr<States>& states = states_[{kind.id, 0, base, {}, choices}];
-  if (states) return *states;
-  states = std::make_unique<States>();
-  states->id = made_++;
-  for (const Choice& c : choices) Add(kind, c, states.get());
-  MS_ASSERT(states->size() > 0);
-  return *states;
+  const States& states = Once(kind, {kind.id, 0, {}, choices}, [&] { return choices; });
+  MS_ASSERT(states.size() > 0);
+  return states;
 }
 
 float StateTables::Way(int type, int from, int to) {
   if (from == to) return 0;
-  auto seconds = [&] {
-    const Layout &a = layouts_[from], &b = layouts_[to];
-    if (!MayBecome(a, b, mesh_)) return kNever;
-    return static_cast<float>(
-        redistributor_.Seconds(problem_.types[static_cast<size_t>(type)], a, b));
-  };
-  float& known = ways_[static_cast<size_t>(type)].at(from, to);
-  if (known < 0) known = seconds();
-  return known;
+  WaySeconds& known = ways_[static_cast<size_t>(type)].at(from, to);
+  if (known.exact()) return known.about();
+  const Layout &a = layouts_[from], &b = layouts_[to];
+  if (!MayBecome(a, b, mesh_)) return known.Exactly(kNever);
+  return known.Exactly(
+      static_cast<float>(redistributor_.Seconds(problem_.types[static_cast<size_t>(type)], a, b)));
 }
 
 float StateTables::AboutWay(int type, int from, int to) {
   if (from == to) return 0;
-  if (far_ways_ == kAllWays) return Way(type, from, to);
-  float& known = ways_[static_cast<size_t>(type)].at(from, to);
-  if (known == WayTable::kNotAsked) {
+  WaySeconds& known = ways_[static_cast<size_t>(type)].at(from, to);
+  if (!known.asked() && far_ways_ < kAllWays) {
     const Layout &a = layouts_[from], &b = layouts_[to];
-    if (!MayBecome(a, b, mesh_)) return known = kNever;
-    double about = 0;
-    bool near = redistributor_.NearSeconds(problem_.types[static_cast<size_t>(type)], a, b, &about);
-    known = static_cast<float>(near ? about : -about);
+    if (!MayBecome(a, b, mesh_)) return known.Exactly(kNever);
+    double seconds = 0;
+    bool near =
+        redistributor_.NearSeconds(problem_.types[static_cast<size_t>(type)], a, b, &seconds);
+    if (near) return known.Exactly(static_cast<float>(seconds));
+    known.About(static_cast<float>(seconds));
   }
-  if (known >= 0 || far_ways_ == 0) return std::abs(known);
-  --far_ways_;
+  if (known.exact() || far_ways_ == 0) return known.about();
+  if (far_ways_ < kAllWays) --far_ways_;
   return Way(type, from, to);
 }
 

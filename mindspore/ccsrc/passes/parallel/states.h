@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <optional>
 
 #include "passes/parallel/eliminate.h"
 #include "passes/parallel/problem.h"
@@ -25,20 +27,31 @@ struct States {
   int size() const { return static_cast<int>(choices.size()); }
 };
 
-// Seconds between layouts of one type, by their numbers: negative where the way was not looked for,
-// which then takes about so long, and without an end where nobody has asked yet. The layouts that
-// the type is met in are few of all there are: the first get places in a square.
+// Seconds of a way, as far as they are known.
+class WaySeconds {
+ public:
+  bool asked() const { return value_ != kNotAsked; }
+  bool exact() const { return value_ >= 0; }
+  float about() const { return std::abs(value_); }
+  float Exactly(float seconds) { return value_ = seconds; }
+  float About(float seconds) { return value_ = -seconds, seconds; }
+
+ private:
+  static constexpr float kNotAsked = -std::numeric_limits<float>::infinity();
+  float value_ = kNotAsked;  // what is not exact is negative
+};
+
+// Those between the layouts of one type, by their numbers. The layouts that the type is met in are
+// few of all there are: the first get places in a square.
 class WayTable {
  public:
-  float& at(int from, int to) {
+  WaySeconds& at(int from, int to) {
     int row = PlaceOf(from), column = PlaceOf(to);
     if (std::max(row, column) >= kSquare) return Rest(row, column);
     if (std::max(row, column) >= width_) Widen();
-    return seconds_[static_cast<size_t>(row) * static_cast<size_t>(width_) +
-                    static_cast<size_t>(column)];
+    return ways_[static_cast<size_t>(row) * static_cast<size_t>(width_) +
+                 static_cast<size_t>(column)];
   }
-
-  static constexpr float kNotAsked = -std::numeric_limits<float>::infinity();
 
  private:
   static constexpr int kSquare = 1024;  // 4 MB
@@ -48,30 +61,28 @@ class WayTable {
     return places_[at] >= 0 ? places_[at] : places_[at] = count_++;
   }
   void Widen();
-  float& Rest(int row, int column) {
-    auto key = static_cast<uint64_t>(row) << 32 | static_cast<uint32_t>(column);
-    return rest_.try_emplace(key, kNotAsked).first->second;
+  WaySeconds& Rest(int row, int column) {
+    return rest_[static_cast<uint64_t>(row) << 32 | static_cast<uint32_t>(column)];
   }
 
   std::vector<int> places_;  // by number of the layout
   int count_ = 0, width_ = 0;
-  std::vector<float> seconds_;
-  std::unordered_map<uint64_t, float> rest_;
+  std::vector<WaySeconds> ways_;
+  std::unordered_map<uint64_t, WaySeconds> rest_;
 };
 
 class StateTables {
  public:
   StateTables(const Problem& problem, const Mesh& mesh);
 
-  // What the kind may choose along `axes`, one bit each.
-  const States& Of(const Kind& kind, const Choice& base, uint32_t axes) {
-    return Of(kind, base, axes, {});
-  }
-  // The axes of each mask of `tied` go the same way, where the kind can do that along all of them.
+  // What the kind may choose along `axes`, one bit each. The axes of each mask of `tied` go the
+  // same way, where the kind can do that along all of them.
   const States& Of(const Kind& kind, const Choice& base, uint32_t axes,
-                   const std::vector<uint32_t>& tied);
-  // Some choices of the kind, those that go together: the base does.
-  const States& Among(const Kind& kind, const Choice& base, std::vector<Choice> choices);
+                   const std::vector<uint32_t>& tied = {});
+  // The one state of a choice.
+  const States& Of(const Kind& kind, const Choice& choice) { return Among(kind, {choice}); }
+  // Of some choices of the kind, those that go together: one of them does.
+  const States& Among(const Kind& kind, std::vector<Choice> choices);
   // So many ways are still looked for where many axes go different ways, which is much work.
   static constexpr int kAllWays = std::numeric_limits<int>::max();
   void LookForFarWays(int count) { far_ways_ = count; }
@@ -82,12 +93,12 @@ class StateTables {
   Redistributor& redistributor() { return redistributor_; }
 
  private:
+  // By what was asked for: choices along axes that differ from a base, or some by name.
   struct StatesKey {
     int kind;
     uint32_t axes;
-    Choice base;
     std::vector<uint32_t> tied;
-    std::vector<Choice> among;  // instead of all this
+    std::vector<Choice> choices;
     bool operator==(const StatesKey&) const = default;
   };
   struct TableKey {
@@ -101,9 +112,12 @@ class StateTables {
     size_t operator()(const TableKey& k) const;
   };
 
-  bool Add(const Kind& kind, const Choice& choice, States* states);
+  template <class F>
+  const States& Once(const Kind& kind, StatesKey key, F choices);
+  void Add(const Kind& kind, const Choice& choice, States* states);
   std::vector<Choice> ChoicesOf(const Kind& kind, const Choice& first, uint32_t axes,
                                 const std::vector<uint32_t>& tied) const;
+  std::optional<std::vector<int8_t>> OptionsOfAll(const Kind& kind, uint32_t axes) const;
   float Way(int type, int from, int to);
   float AboutWay(int type, int from, int to);
 

@@ -4,8 +4,10 @@
 // they are met (Ways), and go only where the ends have them.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <queue>
+#include <tuple>
 #include <unordered_map>
 
 #include "passes/parallel/fold.h"
@@ -53,20 +55,33 @@ struct GridTensor {
   std::vector<int64_t> bytes;  // of the largest piece, by state
 };
 
-// The cheapest ways from one state to all others.
+// The cheapest ways from one state to others, found as far as they are asked for.
 class GridWays {
  public:
   GridWays(const GridTensor& tensor, int from);
-  double Seconds(int to) const { return seconds_[static_cast<size_t>(to)]; }
+  double Seconds(int to) {
+    Settle(to);
+    return states_[static_cast<size_t>(to)].seconds;
+  }
   // The moves with their bytes and seconds; `mesh` of the grid.
-  Path PathTo(const Mesh& mesh, int to) const;
+  Path PathTo(const Mesh& mesh, int to);
 
  private:
+  struct State {
+    double seconds = std::numeric_limits<double>::infinity();
+    int64_t peak = 0;
+    const Grid::Edge* through = nullptr;
+    int before = -1;
+    bool settled = false;
+  };
+  using Entry = std::tuple<double, int64_t, int>;  // seconds, peak, state
+
+  void Settle(int to);
+  void Leave(int from);
+
   const GridTensor& tensor_;
-  std::vector<double> seconds_;
-  std::vector<int64_t> peak_;
-  std::vector<const Grid::Edge*> through_;
-  std::vector<int> before_;
+  std::vector<State> states_;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue_;
 };
 
 // The same where there are many axes: one question, of a tensor whose elements have `item` bytes.

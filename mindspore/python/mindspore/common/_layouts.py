@@ -11,8 +11,7 @@ from typing import Any
 
 Mesh = tuple[tuple[str, int], ...]  # (name, size) of each axis, the outermost first
 Cuts = tuple[int, ...]
-# What the core takes (passes/parallel/mesh.h), and what lists of devices have room for.
-MOST_AXES, MOST_DEVICES = 12, 1 << 20
+MOST_DEVICES = 1 << 20  # what lists of them have room for
 _WHOLE = "None"
 _INTERLEAVED = "interleaved_parallel"  # cuts no tensor: it asks for two halves of the work in turn
 
@@ -41,7 +40,9 @@ class Layout:
             raise TypeError(
                 f"For 'Layout', 'rank_list' must be a list, but got {type(rank_list).__name__}."
             )
-        elif sorted(set(rank_list)) != sorted(rank_list) or len(rank_list) != count:
+        elif any(type(rank) is not int for rank in rank_list):
+            raise TypeError(f"For 'Layout', 'rank_list' must hold ints, but got {rank_list}.")
+        elif min(rank_list, default=0) < 0 or not len(set(rank_list)) == len(rank_list) == count:
             raise ValueError(
                 f"For 'Layout', 'rank_list' must be {count} different ranks, the product of 'device_matrix', but got {rank_list}."
             )

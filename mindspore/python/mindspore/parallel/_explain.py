@@ -129,9 +129,10 @@ def _planned(
     machine = _topology.read(owner, topology, count, parts)
     fine = _topology.in_stages(count, machine, parts)
     made = _one(network, inputs, mode, parts, *fine)
-    if made.data["exact"] or _mode(mode) != "auto":
+    data, searched = made.data, _mode(mode) == "auto"
+    if data["exact"] or not searched or not (data["limited"] or _planning.memory_limit()):
         return made
-    # One axis after the other may end beside the best, which all together do not, but cut less finely.
+    # Less is left undone on fewer axes, which cut less finely, and at a price of memory.
     coarse = _topology.in_stages(count, machine, parts, coarse=True)
     if coarse[0] == fine[0]:
         return made
@@ -163,8 +164,18 @@ def _one(
     data = json.loads(found["json"])
     data["axes"] = [list(axis) for axis in axes]
     data["computed_again"] = list(planning.again)
-    said = planning.said_of_again()
-    return Explanation(f"{said}\n{found['text']}" if said else found["text"], data)
+    lack = _lack(data["memory"], device.get("memory", 0))
+    data["warnings"] += [lack] if lack else []
+    text = "\n".join(filter(None, (planning.said_of_again(), lack, found["text"])))
+    return Explanation(text, data)
+
+
+def _lack(held: dict[str, int], memory: int) -> str:
+    """That a device of the machine has no room for what it is to hold; "": it has, or nobody knows what it has."""
+    needed = held["parameters"] + held["activations"]
+    if not 0 < memory < needed:
+        return ""
+    return f"a device holds {needed} bytes, but one of 'topology' has {memory}: set_context(max_device_memory=...) asks for a plan that fits"
 
 
 __all__ = ["Explanation", "dry_run", "explain"]

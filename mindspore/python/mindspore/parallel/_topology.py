@@ -8,7 +8,7 @@ import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from mindspore import _paths, _settings
+from mindspore import _core, _paths, _settings
 from mindspore.common import _layouts, _links, _planning
 from mindspore.common._links import HOST, MEMORY, Axis, Link, Machine
 
@@ -123,9 +123,9 @@ def _from_file(owner: str, path: Any) -> Any:
 
 
 def _checked_axes(owner: str, axes: Sequence[Any]) -> tuple[list[tuple[str, int]], list[Link]]:
-    if len(axes) > _layouts.MOST_AXES:
+    if len(axes) > _core.MOST_AXES:
         raise ValueError(
-            f"For '{owner}', 'topology' must have at most {_layouts.MOST_AXES} axes, but got {len(axes)}."
+            f"For '{owner}', 'topology' must have at most {_core.MOST_AXES} axes, but got {len(axes)}."
         )
     for axis in axes:
         if not isinstance(axis, (list, tuple)) or len(axis) != 4:

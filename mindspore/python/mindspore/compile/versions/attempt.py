@@ -188,7 +188,8 @@ class Attempt:
     def _whole(self, value: Any) -> Entry:
         """The version that is one graph."""
         tracer = self.tracer
-        result = Result(tracer, value)
+        planning = self.asked.planning
+        result = Result(tracer, value, planning.inputs if planning else ())
         returned = result.returned
         changed = tracer.cells.current(tracer.arguments)  # in place, by position
         trace = tracer.trace

@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import types
 from collections import Counter
-from collections.abc import Callable, Iterator, MappingView
+from collections.abc import Callable, Collection, Iterator, MappingView
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,10 +31,11 @@ _CONTAINERS, _INPUTS, _RECORDS = "containers", "inputs", "records"
 
 
 class Result:
-    """The value of a function under compilation, taken apart."""
+    """The value of a function under compilation, taken apart. `parts`: the arguments of which a process has its part alone, while what it
+    gets back is whole."""
 
-    def __init__(self, tracer: Tracer, value: Any):
-        self.tracer = tracer
+    def __init__(self, tracer: Tracer, value: Any, parts: Collection[int] = ()):
+        self.tracer, self._parts_given = tracer, parts
         # Outputs of the graph: tensors, and the backward functions of vjp.
         self.returned: list[Any] = []
         self.numeric: list[bool] = []  # those that are Python's numbers, and leave as such
@@ -125,7 +126,7 @@ class Result:
         if not value.is_symbolic and isinstance(value, _late.parameter_class):
             return lambda outputs, made: value
         given = self._argument(value)
-        if given >= 0:
+        if given >= 0 and given not in self._parts_given:
             self.uses_given = True
             return lambda outputs, made: made[_INPUTS][given]
         known = self.tracer.outside_of(value)
