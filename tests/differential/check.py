@@ -15,7 +15,7 @@ import numpy as np
 from peers import torch
 
 import mindspore as ms
-from differential.answers import read_accepted, read_answers
+from differential.answers import of_kernels, read_accepted, read_answers
 from differential.calllib import Array, At, Call, calls_of, described, families, result_of, value_of
 from differential.compare import difference, shortened
 from differential.wild import wild_calls
@@ -26,7 +26,6 @@ _FITTING = (TypeError, ValueError, IndexError, RuntimeError, NotImplementedError
 _LENIENT = "it must raise"
 MORE = " takes more"  # behind a name in a list of accepted differences: what is refused there may work here
 MORE_TYPES = "* takes more types"  # of all names: numbers for tensors, dtypes that some kernels there do not know
-_OF_KERNELS = ("RuntimeError", "NotImplementedError")
 _OF_TYPES = ("TypeError", "NotImplementedError")
 
 
@@ -38,8 +37,7 @@ def expected(listed: Call, answers: dict[str, dict[str, Any]]) -> dict[str, Any]
             f"{listed.key} has no answer: run tests/differential/record.py"
         )
         answer = answers[listed.key]
-        cannot = answer.get("no_kernel") or answer.get("raises") in _OF_KERNELS
-        return _of_torch(listed) if cannot and listed.torch else answer
+        return _of_torch(listed) if listed.torch and of_kernels(answer) else answer
     arrays = [a.value if isinstance(a, Array) else a for a in listed.args]
     results = listed.ref(*arrays)
     if listed.program:
@@ -109,7 +107,7 @@ def problem(listed: Call, answer: dict[str, Any], compiled: bool, wild: bool = F
         return says if "value" in answer else ""
     if "raises" in answer:
         # A wild call may be one that only the kernels of the reference cannot do.
-        kernels = answer.get("no_kernel") or (wild and answer["raises"] in _OF_KERNELS)
+        kernels = of_kernels(answer) if wild else answer.get("no_kernel")
         return "" if kernels else f"{_LENIENT}, as {answer['raises']} there"
     if "value" not in answer:
         return ""
