@@ -9,6 +9,7 @@ the groups that have tests of their own kind and the names that are absent for a
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
 import sys
 import warnings
@@ -17,7 +18,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from differential.compared import compared_names
-from differential.ignored import ignored
+from differential.ignored import ignored, methods
+from differential.kept import kept
 
 HERE = Path(__file__).parent
 ROWS = HERE.parent / "ops" / "rows"
@@ -150,14 +152,38 @@ def all_ignored() -> dict[str, list[str]]:
         if said := [a[0] for a in op["attributes"] if a[-1].startswith("Accepted")]:
             unused[f"mindspore.ops.{op['name']}"] = said
     seen: set[int] = set()
+    classes: dict[str, type] = {}
     for name in sorted(names()):
         value = found(name)
         if value is _MISSING or hasattr(value, "_ms_refused") or id(value) in seen:
             continue
-        seen.add(id(value))
+        seen |= {id(value), id(inspect.unwrap(value) if callable(value) else value)}
+        if isinstance(value, type):
+            classes[name] = value
         if own := ignored(value):
             unused[name] = own
+    for name, value in classes.items():
+        for method, function in methods(value):
+            if id(function) not in seen and (own := ignored(function)):
+                unused[f"{name}.{method}"] = own
+            seen.add(id(function))
     return unused
+
+
+def all_kept() -> dict[str, list[str]]:
+    """The arguments that objects keep and nothing reads, under the first name of each class, or of its method."""
+    seen: set[tuple[str, int]] = set()
+    idle: dict[str, list[str]] = {}
+    for name in sorted(names()):
+        value = found(name)
+        if not isinstance(value, type) or hasattr(value, "_ms_refused"):
+            continue
+        for method, arguments in kept(value).items():
+            own = method, id(getattr(value, method))
+            if own not in seen:
+                idle[name if method == "__init__" else f"{name}.{method}"] = arguments
+            seen.add(own)
+    return idle
 
 
 def _show_ignored() -> int:

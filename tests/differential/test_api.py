@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from differential import api
+from differential import api, kept
 from differential.calllib import Array, Call
 from differential.compared import is_compared
 from differential.ignored import ignored
@@ -46,19 +47,47 @@ def test_arguments_that_do_nothing_are_found() -> None:
     assert ignored(api.found("mindspore.mint.narrow")) == []
 
 
-def test_the_list_of_arguments_that_do_nothing() -> None:
-    """Each has a line with its reason, and each line is about some."""
+def _listed(text: str) -> dict[str, list[str]]:
+    """The arguments of each name in a table of the page; each line has its reason."""
     said: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        if line.startswith("| `"):
+            of, arguments, why = line.strip("| ").split(" | ")
+            assert why
+            for name in re.findall(r"`([^`]+)`", of):
+                said[f"mindspore.{name}"] = re.findall(r"`([^`]+)`", arguments)
+    return said
+
+
+def test_the_lists_of_arguments_that_do_nothing() -> None:
+    """Each has a line with its reason, and each line is about some."""
     page = Path(__file__).parents[2] / "docs" / "ignored_arguments.md"
-    found_by_code = page.read_text().partition("\n## ")[0]
-    for line in found_by_code.splitlines():
-        if not line.startswith("| `"):
-            continue
-        of, arguments, why = line.strip("| ").split(" | ")
-        assert why
-        for name in re.findall(r"`([^`]+)`", of):
-            said[f"mindspore.{name}"] = re.findall(r"`([^`]+)`", arguments)
-    assert said == api.all_ignored()
+    unused, idle = (_listed(part) for part in page.read_text().split("\n## "))
+    found = api.all_ignored()
+    assert unused == found
+    stored = {name: said for name, said in api.all_kept().items() if name not in found}
+    assert stored == {name: idle.get(name) for name in stored}
+    for name, arguments in idle.items():  # some are found by reading alone
+        assert set(arguments) <= set(inspect.signature(api.found(name)).parameters), name
+
+
+class Keeper:
+    """Keeps arguments."""
+
+    def __init__(self, read: int, idle: int, checked: int) -> None:
+        self.read, self.idle = read, idle
+        if checked:
+            self.checked = checked
+
+    def __call__(self, more: int) -> int:
+        self.never = more
+        return self.read
+
+
+def test_what_is_kept_and_never_read_is_found() -> None:
+    for function in (Keeper, Keeper.__init__, Keeper.__call__):
+        function.__module__ = "mindspore.made"
+    assert kept.kept(Keeper) == {"__init__": ["idle"], "__call__": ["more"]}
 
 
 NUMBER, ARRAY = {"value": 3}, {"value": [{"dtype": "Float32", "shape": [1], "values": [2.0]}]}
