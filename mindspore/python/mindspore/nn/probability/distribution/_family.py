@@ -117,8 +117,9 @@ class Family(Distribution):
     def cross_entropy(self, dist: str, *args: Any, **kwargs: Any) -> Tensor:
         """The cross entropy with another distribution of the same family, whose parameters come first."""
         other, own = self._two(dist, args, kwargs)
-        own, other = [*map(wide, own)], [*map(wide, other)]
-        return self._back(self._found("entropy", *own) + self._found("kl_loss", *other, *own))
+        kept = [*map(wide, own)]
+        divergence = self._found("kl_loss", *map(wide, other), *kept)
+        return self._back(self._found("entropy", *kept) + divergence)
 
     def sample(self, shape: tuple = (), *args: Any, **kwargs: Any) -> Tensor:
         """Samples: `shape` of them for each distribution in the batch."""
