@@ -77,11 +77,11 @@ class DynamicLossScaleManager(LossScaleManager):
         self, init_loss_scale: float = 2**24, scale_factor: int = 2, scale_window: int = 2000
     ) -> None:
         op = "DynamicLossScaleManager"
-        self.loss_scale = _positive(op, "init_loss_scale", init_loss_scale)
-        if init_loss_scale < 1:
+        if isinstance(init_loss_scale, (int, float)) and init_loss_scale < 1:
             raise ValueError(
                 f"For '{op}', 'init_loss_scale' must be at least 1, but got {init_loss_scale}."
             )
+        self.loss_scale = _positive(op, "init_loss_scale", init_loss_scale)
         self.scale_factor = _positive(op, "scale_factor", scale_factor, (int,))
         self.scale_window = _positive(op, "scale_window", scale_window, (int,))
         self.increase_ratio = scale_factor
