@@ -11,6 +11,8 @@ import pytest
 from peers import torch
 
 import mindspore as ms
+import mindspore.nn.probability.bijector as msb
+import mindspore.nn.probability.distribution as msd
 import mindspore.numpy as mnp
 from mindspore import Tensor, mint, nn, ops
 
@@ -30,6 +32,30 @@ def other(x: Tensor) -> Tensor:
 
 def volumes(x: Tensor) -> Tensor:
     return x.reshape((2, 4, 6, 6, 1))
+
+
+def normal(x: Tensor) -> Any:
+    return msd.Normal(dtype=x.dtype)
+
+
+def cauchy(x: Tensor) -> Any:
+    return msd.Cauchy(dtype=x.dtype)
+
+
+def uniform(x: Tensor) -> Any:
+    return msd.Uniform(dtype=x.dtype)
+
+
+def folded(kind: Callable) -> Callable:
+    """A folded norm in training, whose weight averages what it sees."""
+
+    def run(x: Tensor) -> Tensor:
+        net = kind(4, 2, 1, weight_init="ones", fake=False).set_train()
+        for p in net.get_parameters():
+            p.set_dtype(x.dtype)
+        return net(x / 4)
+
+    return run
 
 
 # What is called, and with what: its answer in Float64 is the truth.
@@ -92,6 +118,18 @@ CASES: dict[str, tuple[Callable, np.ndarray]] = {
     "RMSELoss": (lambda x: nn.RMSELoss()(x, other(x)), BIG),
     "DiceLoss": (lambda x: nn.DiceLoss()(x, other(x)), BIG),
     "mse_loss": (lambda x: ops.mse_loss(x / 64, other(x) / 64), BIG),
+    "MSELoss": (lambda x: nn.MSELoss()(x / 64, other(x) / 64), BIG),
+    "multi_margin_loss": (lambda x: ops.multi_margin_loss(x / 64, Tensor([1, 0, 3, 2]), 2), BIG),
+    "Normal.log_prob": (lambda x: normal(x).log_prob(x / 8, x * 0, ops.ones_like(x) * 64), BIG),
+    "Normal.kl_loss": (
+        lambda x: normal(x).kl_loss("Normal", x * 0, x * 0 + 64, x / 8, x * 0 + 64),
+        BIG,
+    ),
+    "Cauchy.log_prob": (lambda x: cauchy(x).log_prob(x, x * 0, ops.ones_like(x)), BIG),
+    "Uniform.var": (lambda x: uniform(x).var(x * 0, x * 0 + 300), BIG),
+    "Softplus": (lambda x: msb.Softplus(2.0)("forward", abs(x) / 400), BIG),
+    "Conv2dBnFoldQuant": (folded(nn.Conv2dBnFoldQuant), IMAGE / 4),
+    "Conv2dBnFoldQuantOneConv": (folded(nn.Conv2dBnFoldQuantOneConv), IMAGE / 4),
     "lrn": (lambda x: ops.lrn(x, 1), IMAGE),
     "lp_pool2d": (lambda x: ops.lp_pool2d(abs(x), 2, 2), IMAGE / 2),
     "cov": (lambda x: ops.cov(x / 100), BIG),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 _HERE = Path(__file__).parent
+_OF_KERNELS = ("RuntimeError", "NotImplementedError")
 
 
 def _answers(family: str, wild: bool) -> Path:
@@ -20,6 +21,11 @@ def read_answers(family: str, wild: bool = False) -> dict[str, dict[str, Any]]:
     kept = path.read_bytes() if path.exists() else b""
     lines = (gzip.decompress(kept) if wild else kept).decode().splitlines()
     return {answer.pop("call"): answer for answer in map(json.loads, lines)}
+
+
+def of_kernels(answer: dict[str, Any]) -> bool:
+    """Whether it may be that only the kernels of the reference cannot do what was asked."""
+    return answer.get("no_kernel", False) or answer.get("raises") in _OF_KERNELS
 
 
 def write_answers(family: str, answers: dict[str, dict[str, Any]], wild: bool) -> None:

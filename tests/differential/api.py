@@ -2,12 +2,14 @@
 that are accepted and do nothing.
 
 `names.tsv` lists the names of the reference release and of published models, `absent.tsv` those that no release has, or that have no
-meaning here. A name is tested where a differential call or a row of its op names it, or something that it is another name of; a module
-by what is in it. Behind the table stands the share of each of the two lists, less the groups that have tests of their own kind."""
+meaning here. A name is tested where the value of a differential call (`compared.py`) or of a row of its op is compared, its own or one of
+something that it is another name of; a module where something in it is. Behind the table stands the share of each of the two lists, less
+the groups that have tests of their own kind and the names that are absent for a reason, both counted."""
 
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
 import sys
 import warnings
@@ -15,8 +17,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from differential.calllib import calls_of, families
-from differential.ignored import ignored
+from differential.compared import compared_names
+from differential.ignored import ignored, methods
+from differential.kept import kept
 
 HERE = Path(__file__).parent
 ROWS = HERE.parent / "ops" / "rows"
@@ -29,6 +32,7 @@ LISTS = {
     "used by published models": lambda entry: entry.uses > 0,
     "release 2.10": lambda entry: entry.source == "release",
 }
+_REFUSED = "here, and refused with a reason"
 
 
 class Entry(NamedTuple):
@@ -77,9 +81,8 @@ def found(name: str) -> Any:
 
 
 def tested() -> tuple[set[str], set[int]]:
-    """Names that a test calls, and the identities of what they mean."""
-    called = {one.name for family in families() for one in calls_of(family)}
-    listed = {f"mindspore.{name}" for name in called} | _of_rows()
+    """Names of which a test compares values, and the identities of what they mean."""
+    listed = {f"mindspore.{name}" for name in compared_names()} | _of_rows()
     values = [found(name) for name in listed]
     return listed, {id(v) for v in values if callable(v)}
 
@@ -87,7 +90,8 @@ def tested() -> tuple[set[str], set[int]]:
 def _of_rows() -> set[str]:
     from mindspore import _core
 
-    rows = {n for p in ROWS.glob("*.py") for n in re.findall(r'\brow\(\s*"(\w+)"', p.read_text())}
+    said = (p.read_text() for p in ROWS.glob("*.py"))
+    rows = {n for text in said for n in re.findall(r'\brow\(\s*"(\w+)",\s*ref=(?!None)', text)}
     made = set()
     for op in _core.registry():
         if op["name"] in rows:
@@ -101,13 +105,15 @@ def _of_rows() -> set[str]:
 def states() -> dict[str, tuple[str, bool]]:
     """Of each name: "present", "missing" or "absent", and whether it is tested."""
     (listed, identities), reasons = tested(), absent()
+    modules = {name[:i] for name in listed for i, c in enumerate(name) if c == "."}
     known = {}
     for name, entry in names().items():
         value = found(name)
         state = "present" if value is not _MISSING else "missing"
         if hasattr(value, "_ms_refused") or (state == "missing" and why_absent(name, reasons)):
             state = "absent"
-        is_tested = entry.kind == "module" or name in listed or id(value) in identities
+        is_tested = name in listed or id(value) in identities
+        is_tested |= entry.kind == "module" and name in modules
         known[name] = state, is_tested and state == "present"
     return known
 
@@ -146,14 +152,38 @@ def all_ignored() -> dict[str, list[str]]:
         if said := [a[0] for a in op["attributes"] if a[-1].startswith("Accepted")]:
             unused[f"mindspore.ops.{op['name']}"] = said
     seen: set[int] = set()
+    classes: dict[str, type] = {}
     for name in sorted(names()):
         value = found(name)
         if value is _MISSING or hasattr(value, "_ms_refused") or id(value) in seen:
             continue
-        seen.add(id(value))
+        seen |= {id(value), id(inspect.unwrap(value) if callable(value) else value)}
+        if isinstance(value, type):
+            classes[name] = value
         if own := ignored(value):
             unused[name] = own
+    for name, value in classes.items():
+        for method, function in methods(value):
+            if id(function) not in seen and (own := ignored(function)):
+                unused[f"{name}.{method}"] = own
+            seen.add(id(function))
     return unused
+
+
+def all_kept() -> dict[str, list[str]]:
+    """The arguments that objects keep and nothing reads, under the first name of each class, or of its method."""
+    seen: set[tuple[str, int]] = set()
+    idle: dict[str, list[str]] = {}
+    for name in sorted(names()):
+        value = found(name)
+        if not isinstance(value, type) or hasattr(value, "_ms_refused"):
+            continue
+        for method, arguments in kept(value).items():
+            own = method, id(getattr(value, method))
+            if own not in seen:
+                idle[name if method == "__init__" else f"{name}.{method}"] = arguments
+            seen.add(own)
+    return idle
 
 
 def _show_ignored() -> int:
@@ -176,20 +206,28 @@ def _table(known: dict[str, tuple[str, bool]]) -> None:
 
 
 def _sum(title: str, listed: list[str], known: dict[str, tuple[str, bool]]) -> str:
-    """The share of a list that is here, and that is tested, in one line."""
-    groups = names()
-    own = [n for n in listed if not _APART.match(groups[n].group)]
-    wanted = [n for n in own if known[n][0] != "absent"]
-    here = sum(known[n][0] == "present" for n in wanted)
-    is_tested = sum(known[n][1] for n in wanted)
+    """The share of a list that is here, and that is tested, and behind it what is set aside and why."""
+    groups, reasons = names(), absent()
+    apart = [n for n in listed if _APART.match(groups[n].group)]
+    gone = [n for n in listed if n not in set(apart) and known[n][0] == "absent"]
+    wanted = [n for n in listed if n not in {*apart, *gone}]
     shares = " and ".join(
         f"{what} {count} ({100 * count / len(wanted):.2f} %)"
-        for what, count in (("present", here), ("tested", is_tested))
+        for what, count in (
+            ("present", sum(known[n][0] == "present" for n in wanted)),
+            ("tested", sum(known[n][1] for n in wanted)),
+        )
     )
-    return (
-        f"{title}: {len(own)} names, {len(own) - len(wanted)} of them left out for a reason; "
-        f"of {len(wanted)} {shares}"
+    whys = (
+        ("tests of their own kind", Counter(_APART.match(groups[n].group)[0] for n in apart)),  # type: ignore[index]
+        ("absent for a reason", Counter(why_absent(n, reasons) or _REFUSED for n in gone)),
     )
+    aside = "".join(
+        f"\n  set aside, {why} {sum(counts.values())}: "
+        + ", ".join(f"{what} {count}" for what, count in counts.most_common())
+        for why, counts in whys
+    )
+    return f"{title}: {len(listed)} names, of them {len(wanted)} not set aside: {shares}{aside}"
 
 
 if __name__ == "__main__":

@@ -66,6 +66,8 @@ def _maker(name: str, dtype: str, of_integers: bool) -> Callable[..., Array]:
             values = random.integers(low, high, shape)
         else:
             values = random.uniform(low, high, shape)
+            if dtype.startswith("complex"):
+                values = values + 1j * random.uniform(low, high, shape)
         known = dtype if dtype != "bfloat16" else "float32"
         return Array(text, np.asarray(values).astype(known), dtype if known != dtype else "")
 
@@ -74,6 +76,7 @@ def _maker(name: str, dtype: str, of_integers: bool) -> Callable[..., Array]:
 
 
 f16, f32, f64 = (_maker(f"f{n}", f"float{n}", False) for n in (16, 32, 64))
+c64, c128 = (_maker(f"c{n}", f"complex{n}", False) for n in (64, 128))
 bf16, b1 = _maker("bf16", "bfloat16", False), _maker("b1", "bool", True)
 i8, i16, i32, i64 = (_maker(f"i{n}", f"int{n}", True) for n in (8, 16, 32, 64))
 

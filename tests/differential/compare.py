@@ -16,6 +16,9 @@ _TOLERANCE = {
 }
 
 
+# What cancelling leaves of the largest element, as a share of the usual tolerance: its last places. A tolerance of a call's own is one
+# of the whole array.
+_LAST = 0.02
 _FEW = 8  # elements that are kept of a wild call's arrays
 
 
@@ -68,7 +71,10 @@ def _arrays(expected: dict, got: Any, tol: float | None, shape_only: bool) -> st
     tolerance = _TOLERANCE.get(dtype, 0.0) if tol is None else tol
     left, right = expected["values"], got["values"]
     if tolerance or dtype in _TOLERANCE:
-        near = _near(np.asarray(left, np.float64), np.asarray(right, np.float64), tolerance)
+        cancelled = tolerance * (_LAST if tol is None else 1.0)
+        near = _near(
+            np.asarray(left, np.float64), np.asarray(right, np.float64), tolerance, cancelled
+        )
     else:  # integers keep all their digits
         near = np.array([x == y for x, y in zip(left, right)], bool)
     if near.all():
@@ -80,10 +86,10 @@ def _arrays(expected: dict, got: Any, tol: float | None, shape_only: bool) -> st
     )
 
 
-def _near(left: np.ndarray, right: np.ndarray, tolerance: float) -> np.ndarray:
-    """Which elements agree, where a small one of a large array may be off by as little of the largest one."""
+def _near(left: np.ndarray, right: np.ndarray, tolerance: float, cancelled: float) -> np.ndarray:
+    """Which elements agree, each by its own size; one that large ones cancel in may be off by a share of the largest."""
     scale = np.abs(left[np.isfinite(left)]).max(initial=0.0)
-    return np.isclose(left, right, rtol=tolerance, atol=tolerance * scale, equal_nan=True)
+    return np.isclose(left, right, rtol=tolerance, atol=cancelled * scale, equal_nan=True)
 
 
 def _short(value: Any) -> str:

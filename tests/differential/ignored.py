@@ -4,6 +4,7 @@ description says so."""
 from __future__ import annotations
 
 import ast
+import contextlib
 import inspect
 import re
 import textwrap
@@ -12,8 +13,8 @@ from typing import Any, Literal, get_args, get_origin
 
 _CHECKS = re.compile(r"_?(check(?!_unsupported)|require)")
 _SAYS = re.compile(r"^\s*([\w, ]+): (?:[Aa]ccepted\b|[Uu]nused\b)", re.MULTILINE)
-# Read by what is around the function.
-_ELSEWHERE = {"self", "cls", "cache"}
+# Read by what is around the function, or handed to all callbacks.
+_ELSEWHERE = {"self", "cls", "cache", "run_context", "ds_run_context"}
 _KINDS = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
@@ -21,10 +22,7 @@ def ignored(value: Any) -> list[str]:
     """The arguments of a function or class that change nothing."""
     found: list[str] = []
     for function in _functions(value):
-        try:
-            known = inspect.signature(function, eval_str=True).parameters.values()
-        except (TypeError, ValueError, NameError, AttributeError):
-            continue
+        known = _parameters(function)
         names = [p.name for p in known if p.kind not in _KINDS and not _is_fixed(p.annotation)]
         used = _used(function)
         found += _said(function)
@@ -40,6 +38,28 @@ def _functions(value: Any) -> Iterator[Any]:
         own = next((vars(c)[name] for c in value.__mro__ if name in vars(c)), None)
         if inspect.isfunction(own) and own.__module__.startswith("mindspore."):
             yield inspect.unwrap(own)
+
+
+def _parameters(function: Any) -> list[inspect.Parameter]:
+    """What it takes, with annotations as what they mean where that can be known; nothing of what is written in C++."""
+    for evaluated in True, False:
+        with contextlib.suppress(TypeError, ValueError, NameError, AttributeError):
+            return list(inspect.signature(function, eval_str=evaluated).parameters.values())
+    return []
+
+
+def methods(value: type) -> Iterator[tuple[str, Any]]:
+    """The public methods of a class that are written in this package, and what calls its objects."""
+    found: dict[str, Any] = {}
+    for home in value.__mro__ if value.__module__.startswith("mindspore") else ():
+        for name, own in vars(home).items():
+            is_public = not name.startswith("_") or name == "__call__"
+            if is_public and name != "construct" and name not in found:
+                found[name] = getattr(own, "__func__", own)
+    for name, own in found.items():
+        own = inspect.unwrap(own) if callable(own) else own  # what checks arguments is around it
+        if inspect.isfunction(own) and own.__module__.startswith("mindspore"):
+            yield name, own
 
 
 def _said(value: Any) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from differential import check
 from differential.calllib import Call
 from differential.check import problem
 
@@ -21,6 +22,24 @@ def test_what_is_wrong_inside_is_no_refusal(answer: dict[str, Any]) -> None:
 
     assert problem(failing("internal error: 'x' does not hold"), answer, compiled=False)
     assert not problem(failing("For 'add', the device is gone."), answer, compiled=False)
+
+
+@pytest.mark.parametrize(
+    ("error", "wrong"),
+    [
+        (TypeError("'int' object is not iterable"), True),
+        (ValueError("too many values to unpack (expected 2)"), True),
+        (KeyError("For 'abs', the key must be known, but got 'x'."), True),
+        (TypeError("For 'abs', 'input' must be a Tensor, but got int."), False),
+        (TypeError("abs() missing 1 required positional argument: 'input'"), False),
+    ],
+)
+def test_a_refusal_is_ours(error: Exception, wrong: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(check, "result_of", refused)
+    assert bool(check.problem(Call("ops.abs", (3,)), {"raises": "TypeError"}, False)) == wrong
 
 
 def test_files_of_calls_are_left_nowhere() -> None:

@@ -18,6 +18,8 @@ def _array(dtype: str, *values: Any) -> dict[str, Any]:
     [
         ("Float32", (1e-6, 2e-6), (0.0, 0.0)),
         ("Float32", (0.0, 0.0), (1e-9, 0.0)),
+        ("Float32", (1.0, 1e-3), (1.0, 1.001e-3)),  # each by its own size
+        ("Float16", (1.0, 1e-2), (1.0, 1.1e-2)),
         ("Float16", (3e-3,), (0.0,)),
         ("numpy complex64", (1e-7, 0.0), (0.0, 0.0)),
         ("Int64", (2**62,), (2**62 + 1,)),
@@ -47,4 +49,5 @@ def test_no_tolerance_is_not_the_usual_one() -> None:
     assert difference(1.0, 1.0 + 1e-7, tol=0)
     assert difference(_array("Float32", 1.0), _array("Float32", 1.0 + 1e-6), tol=0)
     assert not difference(_array("Float32", float("nan")), _array("Float32", float("nan")), tol=0)
+    assert not difference(_array("Float32", 1.0, 1e-3), _array("Float32", 1.0, 1.1e-3), tol=1e-3)
     assert not difference(_array("Int32", 10), _array("Int32", 11), tol=0.2)

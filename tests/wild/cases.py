@@ -1,12 +1,13 @@
-"""The cases: calls of a target with one argument, or all of them, replaced by something wild; and what may come of them."""
+"""The cases: calls of a target with one argument, or all of them, replaced by something wild."""
 
 from __future__ import annotations
 
 import random
-import re
 import zlib
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
+
+from judge import judge
 
 from mindspore import Tensor
 from wild.targets import Target, targets
@@ -95,26 +96,6 @@ def _drawn(target: Target, drawn: random.Random, count: int) -> Iterator[Case]:
 
 
 _GRID, _VALUES = list(GRID), list(VALUES)
-
-
-_PYTHONS_OWN = re.compile(
-    r"[\w.<>]+\(\) (missing \d+ required|takes |got an unexpected keyword|got multiple values|got some positional|base must be )"
-)
-_KINDS = (
-    *(TypeError, ValueError, IndexError, KeyError, NotImplementedError, RuntimeError),
-    BufferError,  # what an exporter of memory must raise
-)
-
-
-def judge(error: BaseException) -> str:
-    """What is wrong with an exception; empty where nothing is."""
-    text = str(error.args[0]) if error.args else ""
-    ours = text.startswith("For '")
-    if isinstance(error, MemoryError) and ours:
-        return ""
-    if isinstance(error, _KINDS) and (ours or _PYTHONS_OWN.match(text)):
-        return ""
-    return f"{type(error).__name__}: {text.splitlines()[0][:200] if text else '(no text)'}"
 
 
 def run(case: Case) -> str:

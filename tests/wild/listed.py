@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from differential.answers import read_answers
+from differential.answers import read_accepted, read_answers
 from differential.calllib import Call, calls_of, families, given
 
 import mindspore as ms
@@ -15,9 +15,10 @@ def _first_calls() -> dict[tuple[str, bool], Call]:
     """By name, and whether it is an object's of that class."""
     found: dict[tuple[str, bool], Call] = {}
     for family in families():
-        answers = read_answers(family)
+        answers, accepted = read_answers(family), read_accepted(family)
         for call in calls_of(family):
             taken = call.ref or "value" in answers.get(call.key, {})
+            taken = taken and call.key not in accepted  # where ours may refuse
             if call.program is None and taken:
                 found.setdefault((call.name, call.made is not None), call)
     return found

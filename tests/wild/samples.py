@@ -18,6 +18,8 @@ import mindspore as ms
 from mindspore import Parameter, Tensor, nn, ops
 from mindspore.common._checked import kinds_of
 from mindspore.common._kinds import Kind, Refused
+from mindspore.dataset import transforms, vision  # noqa: F401 - names in texts
+from wild.faces import FACES, IMAGE  # noqa: F401
 
 
 def f(*shape: int) -> Tensor:
@@ -359,4 +361,5 @@ TEXTS: dict[str, str] = {
     "numpy.apply_over_axes": "lambda x, axis: x.sum(axis), f(2, 3), 1",
     "numpy.clamp": "f(2, 3), 0.2, 0.5",
 }
+TEXTS.update(FACES)
 __all__ = ["TEXTS", "arguments", "from_signature", "ms", "ops"]

@@ -9,11 +9,17 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import mindspore as ms
+import mindspore.dataset.transforms
+import mindspore.dataset.vision
 import mindspore.numpy as mnp
+import mindspore.scipy.fft
 import mindspore.scipy.linalg
+import mindspore.scipy.optimize
+import mindspore.scipy.sparse.linalg
 from mindspore import Tensor, _core, mint, nn, ops
 from mindspore.common import initializer
 from mindspore.ops._bind import _split_signature
+from wild.faces import FACES
 from wild.listed import is_listed, listed_arguments, listed_object
 from wild.samples import TEXTS, arguments, f, from_signature
 
@@ -92,7 +98,8 @@ def _of_class(name: str, kind: type) -> Iterator[Target]:
         kwargs,
         _named(kind, len(args)) or _OF_TENSORS.get(name, []),
     )
-    if not issubclass(kind, (nn.Cell, nn.Metric, ops.Primitive)) or kind in _NOT_CALLED:
+    is_called = issubclass(kind, (nn.Cell, nn.Metric, ops.Primitive)) or "|" in FACES.get(name, "")
+    if not is_called or kind in _NOT_CALLED:
         return
     made = kind(*args, **kwargs)
     method = _method_of(made)
@@ -150,8 +157,9 @@ def _places() -> Iterator[tuple[str, Any]]:
             whole = place == "nn" or (
                 place == "numpy" and isinstance(member, _core.CheckedFunction)
             )
-            if whole or is_listed(f"{place}.{name}", isinstance(member, type)):
-                yield f"{place}.{name}", member
+            full = f"{place}.{name}"
+            if whole or full in FACES or is_listed(full, isinstance(member, type)):
+                yield full, member
 
 
 _MODULES = {
@@ -163,6 +171,13 @@ _MODULES = {
     "mint.nn": mint.nn,
     "mint.nn.functional": mint.nn.functional,
     "scipy.linalg": mindspore.scipy.linalg,
+    "scipy.fft": mindspore.scipy.fft,
+    "scipy.optimize": mindspore.scipy.optimize,
+    "scipy.sparse.linalg": mindspore.scipy.sparse.linalg,
+    "amp": ms.amp,
+    "dataset.vision": mindspore.dataset.vision,
+    "dataset.transforms": mindspore.dataset.transforms,
+    "train": ms.train,
 }
 
 

@@ -7,8 +7,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from judge import judge
 
-from wild.cases import cases, judge
+from wild.cases import cases
 from wild.modes import differences
 from wild.runner import run_all
 from wild.targets import targets

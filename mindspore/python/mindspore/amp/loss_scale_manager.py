@@ -77,7 +77,7 @@ class DynamicLossScaleManager(LossScaleManager):
         self, init_loss_scale: float = 2**24, scale_factor: int = 2, scale_window: int = 2000
     ) -> None:
         op = "DynamicLossScaleManager"
-        if init_loss_scale < 1:
+        if isinstance(init_loss_scale, (int, float)) and init_loss_scale < 1:
             raise ValueError(
                 f"For '{op}', 'init_loss_scale' must be at least 1, but got {init_loss_scale}."
             )

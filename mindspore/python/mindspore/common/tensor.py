@@ -329,7 +329,10 @@ def frombuffer(
 ) -> Tensor:
     """A tensor over the memory of an object such as a bytearray, of `count` elements from byte `offset` on."""
     del requires_grad
-    kind = np.dtype(np.float32) if dtype is None else _core.numpy_dtype(_core.dtype_of(dtype))
+    try:
+        kind = np.dtype(np.float32) if dtype is None else _core.numpy_dtype(_core.dtype_of(dtype))
+    except TypeError:
+        raise TypeError(f"For 'frombuffer', 'dtype' must be a dtype, but got {dtype!r}.") from None
     try:
         if len(memoryview(buffer)) == 0:
             raise ValueError("there is nothing in it")

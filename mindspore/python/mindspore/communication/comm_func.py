@@ -75,6 +75,14 @@ def all_to_all_with_output_shape(
     async_op: bool = False,
 ) -> tuple[tuple[Tensor, ...], CommHandle | None]:
     """Sends a tensor to each process; those that come, and a handle if asked for."""
+    for what, listed in (
+        ("output_shape_list", output_shape_list),
+        ("input_tensor_list", input_tensor_list),
+    ):
+        if not isinstance(listed, (list, tuple)):
+            raise TypeError(
+                f"For 'all_to_all_with_output_shape', '{what}' must be a list or tuple, but got {type(listed).__name__}."
+            )
     shapes = [tuple(s.shape) if isinstance(s, Tensor) else tuple(s) for s in output_shape_list]
     members = list(range(_groups.member(group, "all_to_all_with_output_shape").size))
     given = [tuple(x.shape) for x in input_tensor_list]

@@ -73,6 +73,13 @@ def _as_array(value: Any) -> Any:
     return np.asarray(value)
 
 
+def _unlike(op: str, value: Any, must: str) -> TypeError:
+    """The refusal of an input of which a transform can make nothing."""
+    kind = getattr(value, "dtype", None)
+    got = type(value).__name__ if kind is None else f"an array of {kind}"
+    return TypeError(f"For '{op}', the input must {must}, but got {got}.")
+
+
 class TypeCast(TensorOperation):
     """Cast to a type."""
 
@@ -85,7 +92,10 @@ class TypeCast(TensorOperation):
         return None if number is None else ("TypeCast", [float(number)])
 
     def _apply(self, value: Any) -> Any:
-        return np.asarray(value).astype(self.data_type)
+        try:
+            return np.asarray(value).astype(self.data_type)
+        except (TypeError, ValueError):
+            raise _unlike("TypeCast", value, f"hold what can be {self.data_type}") from None
 
 
 class OneHot(TensorOperation):
@@ -137,6 +147,11 @@ class Concatenate(TensorOperation):
         parts = [self.prepend, *values, self.append]
         dtype = np.asarray(values[0]).dtype
         arrays = [np.asarray(part).astype(dtype) for part in parts if part is not None]
+        if not arrays or any(array.ndim == 0 for array in arrays):
+            shapes = [array.shape for array in arrays]
+            raise ValueError(
+                f"For 'Concatenate', there must be arrays of at least one axis, but got shapes {shapes}."
+            )
         return np.concatenate(arrays, axis=self.axis)
 
 
@@ -178,7 +193,10 @@ class Mask(TensorOperation):
         self.dtype = numpy_type(dtype)
 
     def _apply(self, value: Any) -> Any:
-        return np.asarray(_COMPARE[self.operator](value, self.constant)).astype(self.dtype)
+        try:
+            return np.asarray(_COMPARE[self.operator](value, self.constant)).astype(self.dtype)
+        except TypeError:
+            raise _unlike("Mask", value, f"be comparable with {self.constant!r}") from None
 
 
 class PadEnd(TensorOperation):

@@ -213,6 +213,10 @@ def _largest(pool: Any, input: Tensor, size: Any, return_indices: bool) -> Any:
 
 def adaptive_max_pool1d(input: Tensor, output_size: Ints, return_indices: bool = False) -> Any:
     """Largest elements of as many windows as asked for, and where these stand, if asked for."""
+    if not isinstance(output_size, int) and len(output_size) != 1:
+        raise ValueError(
+            f"For 'adaptive_max_pool1d', 'output_size' must be one int, but got {output_size}."
+        )
     size = output_size if isinstance(output_size, int) else output_size[0]
     single = input.ndim == 2
     images = ops.expand_dims(ops.expand_dims(input, 0) if single else input, -2)

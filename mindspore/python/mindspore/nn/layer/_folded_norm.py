@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from mindspore import ops
+from mindspore.common._dtypes import rounded, wide
 from mindspore.common._kinds import NotNegative, within
 from mindspore.common.initializer import initializer
 from mindspore.common.parameter import Parameter
@@ -54,27 +55,28 @@ class FoldedNorm(Conv2d):
 
     def _folded(self, x: Tensor, factor: Tensor) -> Tensor:
         """The convolution whose weight is multiplied by a factor for each channel, and rounded."""
-        weight = self.weight * factor.reshape((-1, 1, 1, 1))
+        weight = rounded(self.weight * factor.reshape((-1, 1, 1, 1)), self.weight)
         return self.conv2d(x, self.fake_quant_weight(weight) if self.fake else weight)
 
     def _moments(self, y: Tensor) -> tuple[Tensor, Tensor]:
-        """Mean and variance of channels, which the moving ones follow."""
+        """Mean and variance of channels, which the moving ones follow; of half precision in float32."""
+        y = wide(y)
         mean = y.mean(axis=(0, 2, 3))
         variance = ops.square(y - mean.reshape((1, -1, 1, 1))).mean(axis=(0, 2, 3))
-        keep = self.momentum
-        ops.assign(
-            self.moving_mean, self.moving_mean * keep + ops.stop_gradient(mean) * (1.0 - keep)
-        )
         count = y.size // self.out_channels
-        unbiased = ops.stop_gradient(variance) * (count / max(count - 1, 1))
-        ops.assign(self.moving_variance, self.moving_variance * keep + unbiased * (1.0 - keep))
+        unbiased = variance * (count / max(count - 1, 1))
+        for moving, now in ((self.moving_mean, mean), (self.moving_variance, unbiased)):
+            kept = wide(moving) * self.momentum
+            ops.assign(
+                moving, (kept + ops.stop_gradient(now) * (1.0 - self.momentum)).astype(moving.dtype)
+            )
         return mean, variance
 
     def _shifted(self, y: Tensor, mean: Tensor, factor: Tensor) -> Tensor:
         """What is left of the normalisation after the folded convolution."""
         if self.has_bias:
             mean = mean - self.bias
-        return y + (self.beta - mean * factor).reshape((1, -1, 1, 1))
+        return rounded(y + (self.beta - mean * factor).reshape((1, -1, 1, 1)), y)
 
     def _still(self, x: Tensor) -> Tensor:
         """The output by the moving moments."""

@@ -14,6 +14,8 @@ from mindspore.ops import operations as P
 
 def _check_input_3d(input_shape: tuple[int, ...], op_name: str) -> None:
     """Refuses what has not three dimensions."""
+    if not isinstance(input_shape, (tuple, list)):
+        raise TypeError(f"For '{op_name}', the shape must be a tuple, but got {input_shape!r}.")
     if len(input_shape) != 3:
         raise ValueError(
             f"For '{op_name}', the input must have 3 dimensions, but got {len(input_shape)}."

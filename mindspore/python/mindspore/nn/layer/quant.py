@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from mindspore import ops
 from mindspore.common import dtype as mstype
+from mindspore.common._dtypes import rounded
 from mindspore.common._kinds import Count, Finite, Ints, NotNegative, PositiveInt, within
 from mindspore.common.dtype import QuantDtype
 from mindspore.common.initializer import initializer
@@ -292,7 +293,8 @@ class Conv2dBnFoldQuantOneConv(FoldedNorm):
         mean, variance = self._moments(plain)
         own = self.gamma / ops.sqrt(variance + self.eps)
         shift = self.beta - mean * own
-        return plain * own.reshape((1, -1, 1, 1)) + shift.reshape((1, -1, 1, 1))
+        normed = plain * own.reshape((1, -1, 1, 1)) + shift.reshape((1, -1, 1, 1))
+        return rounded(normed, plain)
 
 
 class Conv2dBnFoldQuant(FoldedNorm):

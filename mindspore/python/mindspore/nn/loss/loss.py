@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from mindspore import ops
 from mindspore.common import dtype as mstype
-from mindspore.common._dtypes import floating, rounded, unwrapped
+from mindspore.common._dtypes import floating, rounded, unwrapped, wide
 from mindspore.common._kinds import Finite, NotNegative, PositiveFloat, Reduction, within
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
@@ -86,7 +86,8 @@ class MSELoss(LossBase):
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss."""
-        return self.get_loss(ops.square(unwrapped(logits) - unwrapped(labels)))
+        difference = wide(unwrapped(logits)) - wide(unwrapped(labels))
+        return rounded(self.get_loss(ops.square(difference)), logits, labels)
 
 
 class RMSELoss(LossBase):

@@ -40,6 +40,10 @@ class MultiClassDiceLoss(LossBase):
             raise ValueError(
                 f"For '{owner}', 'activation' must be one of {', '.join(map(repr, _ACTIVATIONS))}, but got {activation!r}."
             )
+        if not (activation is None or callable(activation) or isinstance(activation, str)):
+            raise TypeError(
+                f"For '{owner}', 'activation' must be a name, a Cell or None, but got {type(activation).__name__}."
+            )
         self.binarydiceloss = DiceLoss(1e-5)
         self.weights = weights
         self.ignore_indiex = ignore_indiex

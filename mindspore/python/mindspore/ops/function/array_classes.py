@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mindspore import _core
-from mindspore._core import Tensor
+from mindspore._core import DType, Tensor
 from mindspore.common._kinds import Count, IndexDType, PositiveInt, Sizes
 from mindspore.ops._bind import raw
 from mindspore.ops.function import array_func, index_func, join_func, random_func, reduce_func
@@ -108,11 +108,10 @@ class Roll(PythonPrimitive):
 class Randperm(PythonPrimitive):
     """The numbers 0 ... n - 1 in random order, padded to `max_length`."""
 
-    _constructor: Arguments = [
-        ("max_length", 1, True),
-        ("pad", -1, True),
-        ("dtype", _core.int32, True),
-    ]
+    def __init__(
+        self, max_length: PositiveInt = 1, pad: int = -1, dtype: DType = _core.int32
+    ) -> None:
+        super().__init__(max_length, pad, dtype)
 
     def __call__(self, n: Sizes) -> Tensor:
         count = array_func._one_int("Randperm", "n", n)
@@ -200,7 +199,8 @@ class Dropout3D(_DropoutSlices):
 class DepthToSpace(PythonPrimitive):
     """Channels rearranged into blocks of the image: [n, c, h, w] to [n, c / b^2, h * b, w * b]."""
 
-    _constructor: Arguments = [("block_size", None, False)]
+    def __init__(self, block_size: PositiveInt) -> None:
+        super().__init__(block_size)
 
     def __call__(self, x: Tensor) -> Tensor:
         b = self.block_size
@@ -218,7 +218,8 @@ class DepthToSpace(PythonPrimitive):
 class SpaceToDepth(PythonPrimitive):
     """Blocks of the image rearranged into channels: [n, c, h, w] to [n, c * b^2, h / b, w / b]."""
 
-    _constructor: Arguments = [("block_size", None, False)]
+    def __init__(self, block_size: PositiveInt) -> None:
+        super().__init__(block_size)
 
     def __call__(self, x: Tensor) -> Tensor:
         b = self.block_size
@@ -242,7 +243,8 @@ def _image(name: str, x: Tensor) -> tuple[int, ...]:
 class ReverseSequence(PythonPrimitive):
     """The first elements of an axis in reverse order, as many as a length for each batch says."""
 
-    _constructor: Arguments = [("seq_dim", None, False), ("batch_dim", 0, True)]
+    def __init__(self, seq_dim: int, batch_dim: int = 0) -> None:
+        super().__init__(seq_dim, batch_dim)
 
     def __call__(self, x: Tensor, seq_lengths: Tensor) -> Tensor:
         along, batch = (

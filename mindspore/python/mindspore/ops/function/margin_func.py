@@ -10,7 +10,7 @@ import numpy as np
 
 from mindspore import _core
 from mindspore._core import Tensor
-from mindspore.common._dtypes import floating, rounded
+from mindspore.common._dtypes import floating, rounded, wide
 from mindspore.common._kinds import NotNegative, Real, Reduction
 from mindspore.common._size import broadcast_shapes
 from mindspore.ops._bind import bound, raw
@@ -62,7 +62,8 @@ def multi_margin_loss(
         )
     classes = input.shape[1]
     at = _reshape(_cast(target, dtype=_core.int64), shape=(-1, 1))
-    distance = input - _gather_d(input, at, dim=1) + float(margin)
+    scores = wide(input)
+    distance = scores - _gather_d(scores, at, dim=1) + float(margin)
     distance = bound.maximum(distance, 0.0)
     if p == 2:
         distance = bound.square(distance)
@@ -70,7 +71,7 @@ def multi_margin_loss(
         distance = distance * raw("Gather")(weight, at, axis=0)
     others = bound.not_equal(Tensor(np.arange(classes), _core.int64), at)
     loss = _mean(where(others, distance, 0.0), axis=1, keep_dims=False)
-    return _reduced(loss, reduction)
+    return rounded(_reduced(loss, reduction), input)
 
 
 def _multi_margin(

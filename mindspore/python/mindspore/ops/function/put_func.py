@@ -68,8 +68,8 @@ def _scatter_add_with_axis(
 
 
 def _scatter_non_aliasing_add(input_x: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
-    """`input_x` with slices added at coordinates."""
-    return raw("TensorScatterAdd")(input_x, indices, updates)
+    """`input_x`, a Parameter, to which slices are added at coordinates."""
+    return raw("ScatterNdAdd")(input_x, indices, updates)
 
 
 def put(x: Tensor, places: Tensor, values: Tensor, accumulate: bool) -> Tensor:

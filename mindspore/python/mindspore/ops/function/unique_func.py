@@ -188,6 +188,11 @@ def _accidental_hits(
             f"For 'ComputeAccidentalHits', 'true_classes' must have shape [batch, {num_true}], but got "
             f"{tuple(true_classes.shape)}."
         )
+    if sampled_candidates.ndim != 1:
+        raise ValueError(
+            "For 'ComputeAccidentalHits', 'sampled_candidates' must have 1 dimension, but got shape "
+            f"{tuple(sampled_candidates.shape)}."
+        )
     true = _concrete("ComputeAccidentalHits", true_classes)
     sampled = _concrete("ComputeAccidentalHits", sampled_candidates)
     rows, _, places = np.nonzero(true[:, :, None] == sampled[None, None, :])

@@ -6,7 +6,7 @@ from typing import Any
 
 from mindspore import log
 from mindspore.train.callback._callback import Callback, RunContext
-from mindspore.train.callback._values import better_of, check_int, monitored
+from mindspore.train.callback._values import better_of, check_int, check_number, monitored
 
 
 class EarlyStopping(Callback):
@@ -36,11 +36,11 @@ class EarlyStopping(Callback):
             if not isinstance(flag, bool):
                 raise TypeError(f"For '{op}', '{name}' must be a bool, but got {flag!r}.")
         self.monitor = monitor
-        self.min_delta = abs(float(min_delta))
+        self.min_delta = abs(check_number(op, "min_delta", min_delta))
         self.patience = check_int(op, "patience", patience, 0)
         self.verbose = verbose
         self.mode = mode
-        self.baseline = baseline
+        self.baseline = None if baseline is None else check_number(op, "baseline", baseline)
         self.restore_best_weights = restore_best_weights
         self._larger_is_better = better_of(op, mode, monitor)
         self._reset()

@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from mindspore.train.callback._callback import Callback, RunContext
-from mindspore.train.callback._values import better_of, check_int, monitored, set_learning_rate
+from mindspore.train.callback._values import (
+    better_of,
+    check_int,
+    check_number,
+    monitored,
+    set_learning_rate,
+)
 
 
 class ReduceLROnPlateau(Callback):
@@ -31,16 +37,16 @@ class ReduceLROnPlateau(Callback):
         super().__init__()
         if not isinstance(monitor, str):
             raise TypeError(f"For '{op}', 'monitor' must be a str, but got {monitor!r}.")
+        self.factor = check_number(op, "factor", factor)
         if not 0.0 < factor < 1.0:
             raise ValueError(f"For '{op}', 'factor' must be in (0, 1), but got {factor}.")
         self.monitor = monitor
-        self.factor = float(factor)
         self.patience = check_int(op, "patience", patience, 0)
         self.verbose = verbose
         self.mode = mode
-        self.min_delta = abs(float(min_delta))
+        self.min_delta = abs(check_number(op, "min_delta", min_delta))
         self.cooldown = check_int(op, "cooldown", cooldown, 0)
-        self.min_lr = float(min_lr)
+        self.min_lr = check_number(op, "min_lr", min_lr)
         self._larger_is_better = better_of(op, mode, monitor)
         self._reset()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 import re
 from typing import Any
 
@@ -42,6 +43,13 @@ def check_int(op: str, name: str, value: Any, low: int) -> int:
     if value < low:
         raise ValueError(f"For '{op}', '{name}' must be at least {low}, but got {value}.")
     return value
+
+
+def check_number(op: str, name: str, value: Any) -> float:
+    """Raise unless `value` is a real number."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"For '{op}', '{name}' must be a number, but got {type(value).__name__}.")
+    return float(value)
 
 
 def monitored(params: Any, op: str, monitor: str) -> float | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from mindspore import _core
 from mindspore._core import DType, Tensor
+from mindspore.common._dtypes import rounded, wide
 from mindspore.nn.probability._parametric import FLOATS, Parametric, cast, tensor_of
 
 _CALLED = ("forward", "inverse", "forward_log_jacobian", "inverse_log_jacobian")
@@ -96,7 +97,8 @@ class Bijector(Parametric):
             raise NotImplementedError(
                 f"For '{self._name}', '{name}' must be stated by the bijector, but it is not."
             )
-        return getattr(self, f"_{name}")(self._check_value_dtype(value), *args, **kwargs)
+        value = self._check_value_dtype(value)
+        return rounded(getattr(self, f"_{name}")(wide(value), *args, **kwargs), value)
 
     def forward(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         """The function."""

@@ -24,6 +24,12 @@ class _Stated(Bijector):
             self._add_parameter(value, parameter, rules.get(parameter))
             setattr(self, f"_{parameter}", self.default_parameters[-1])
 
+    def _parameters_for(self, value: Tensor) -> list[Tensor]:
+        for name, given in zip(self.parameter_names, self.default_parameters):
+            if given is None:
+                raise TypeError(f"For '{self._name}', '{name}' must be given, but got None.")
+        return super()._parameters_for(value)
+
 
 class PowerTransform(_Stated):
     """`(1 + c x)^(1 / c)`, and `exp(x)` where c is 0.

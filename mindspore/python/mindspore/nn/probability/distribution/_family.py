@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from mindspore import _core, ops
 from mindspore._core import DType, Tensor
+from mindspore.common._dtypes import wide
 from mindspore.nn.probability._parametric import FLOATS, Rule, cast
 from mindspore.nn.probability.distribution._distribution import Distribution
 from mindspore.ops._bind import raw
@@ -98,20 +99,27 @@ class Family(Distribution):
     # ---- calls of what is stated ----------------------------------------------------------------------------------------
     def _at(self, name: str, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         value = cast(self._check_value(value, "value"), self.parameter_type)
-        return super()._at(name, value, *self._own(args, kwargs))
+        own = map(wide, self._own(args, kwargs))
+        return self._back(super()._at(name, wide(value), *own))
 
     def _of(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        return self._found(name, *self._own(args, kwargs))
+        return self._back(self._found(name, *map(wide, self._own(args, kwargs))))
+
+    def _back(self, result: Tensor) -> Tensor:
+        """A float that was computed from `wide` parameters, in the dtype that these have."""
+        return cast(result, self.parameter_type) if result.dtype in FLOATS else result
 
     def kl_loss(self, dist: str, *args: Any, **kwargs: Any) -> Tensor:
         """The Kullback-Leibler divergence from another distribution of the same family, whose parameters come first."""
         other, own = self._two(dist, args, kwargs)
-        return self._found("kl_loss", *other, *own)
+        return self._back(self._found("kl_loss", *map(wide, (*other, *own))))
 
     def cross_entropy(self, dist: str, *args: Any, **kwargs: Any) -> Tensor:
         """The cross entropy with another distribution of the same family, whose parameters come first."""
         other, own = self._two(dist, args, kwargs)
-        return self._found("entropy", *own) + self._found("kl_loss", *other, *own)
+        kept = [*map(wide, own)]
+        divergence = self._found("kl_loss", *map(wide, other), *kept)
+        return self._back(self._found("entropy", *kept) + divergence)
 
     def sample(self, shape: tuple = (), *args: Any, **kwargs: Any) -> Tensor:
         """Samples: `shape` of them for each distribution in the batch."""
@@ -119,7 +127,7 @@ class Family(Distribution):
             raise TypeError(
                 f"For '{self._name}', 'shape' must be a tuple, but got {type(shape).__name__}."
             )
-        own = self._own(args, kwargs)
+        own = [*map(wide, self._own(args, kwargs))]
         drawn = self._found("sample", (*shape, *self._batch(*own)), *own)
         return cast(drawn, self._dtype)
 
