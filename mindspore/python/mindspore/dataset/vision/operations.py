@@ -1,6 +1,4 @@
-"""Image operations. They take H×W×C arrays or PIL images and give the same kind back, unless they
-say so.
-"""
+"""Image operations. They take H×W×C arrays or PIL images and give the same kind back, unless they say so."""
 
 from __future__ import annotations
 
