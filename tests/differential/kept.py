@@ -17,7 +17,8 @@ import mindspore
 from differential.ignored import methods
 
 _PACKAGE = Path(mindspore.__file__).parent
-_CORE = _PACKAGE.parents[1] / "ccsrc" / "python"
+# Not by the package's own place: it may be installed elsewhere.
+_CORE = Path(__file__).parents[2] / "mindspore" / "ccsrc" / "python"
 
 
 class _Source(NamedTuple):

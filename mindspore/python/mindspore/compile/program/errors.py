@@ -70,12 +70,18 @@ def locate(error: BaseException, places: list[Place], again: bool = False) -> Ba
     are given, and the places."""
     if is_located(error) and not again:
         return error
-    text = str(error)
+    text = _text_of(error)
     help_ = _meant_name(error) or (
         remedy(text, places[0].values, places[0].function) if places else ""
     )
     text = f"{text.rstrip('.')}. {help_}" if help_ else text
     return located_as(error, text, places)
+
+
+def _text_of(error: BaseException) -> str:
+    """What an error says. Python shows what a KeyError has as a key, in quotes; ours have sentences."""
+    said = error.args[0] if isinstance(error, KeyError) and len(error.args) == 1 else ""
+    return said if isinstance(said, str) and said.startswith("For '") else str(error)
 
 
 def located_as(error: BaseException, text: str, places: list[Place]) -> BaseException:
