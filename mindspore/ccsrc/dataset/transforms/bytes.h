@@ -9,9 +9,10 @@ namespace ms::dataset {
 using ByteTable = std::array<uint8_t, 256>;
 
 void MapBytes(const ByteTable& table, const uint8_t* in, uint8_t* out, int64_t count);
-// Gray of pixels in whole numbers, as MindSpore has it of bytes.
+// Gray of pixels in whole numbers, as MindSpore has it of bytes: shares of 2^15.
+constexpr int kRedShare = 9798, kGreenShare = 19235, kBlueShare = 3735;
 inline int GrayByte(int red, int green, int blue) {
-  return (red * 9798 + green * 19235 + blue * 3735 + (1 << 14)) >> 15;
+  return (red * kRedShare + green * kGreenShare + blue * kBlueShare + (1 << 14)) >> 15;
 }
 void GrayPlane(const uint8_t* const planes[3], uint8_t* gray, int64_t pixels);
 // middle + factor * (byte - middle), rounded and clipped: as numbers and as a table, since for some

@@ -55,8 +55,8 @@ MS_PERMUTES int64_t Map(const ByteTable& table, const uint8_t* in, uint8_t* out,
 // 64 pixels at once.
 MS_PERMUTES int64_t Gray(const uint8_t* const planes[3], uint8_t* gray, int64_t pixels) {
   const __m512i zero = _mm512_setzero_si512(), one = _mm512_set1_epi8(1);
-  const __m512i warm = _mm512_set1_epi32(9798 | 19235 << 16);
-  const __m512i cold = _mm512_set1_epi32(3735 | 1 << 30);  // blue, and what rounds
+  const __m512i warm = _mm512_set1_epi32(kRedShare | kGreenShare << 16);
+  const __m512i cold = _mm512_set1_epi32(kBlueShare | 1 << 30);  // blue, and what rounds
   int64_t i = 0;
   for (; i + 64 <= pixels; i += 64) {
     __m512i r = _mm512_loadu_si512(planes[0] + i), g = _mm512_loadu_si512(planes[1] + i);

@@ -72,55 +72,28 @@ MS_VECTORS inline __m256i Scaled(const Scaling& scaling, __m256i bytes) {
                              _mm256_packs_epi32(whole[2], whole[3]));
 }
 
-// For each of three results, which bytes of three times 16 it takes: -1 takes none.
+// For each of three results, which bytes of three times 16 it takes: -1 takes none. Byte i of all
+// results together is that at place(i) of all sources.
 struct Picks {
   alignas(16) int8_t of[3][3][16];
+
+  template <class Place>
+  constexpr explicit Picks(Place place) : of{} {
+    for (int result = 0; result < 3; ++result) {
+      for (int source = 0; source < 3; ++source) {
+        for (int i = 0; i < 16; ++i) {
+          int from = place(16 * result + i) - 16 * source;
+          of[result][source][i] = static_cast<int8_t>(from >= 0 && from < 16 ? from : -1);
+        }
+      }
+    }
+  }
 };
 
-// A byte of a plane from the pixels.
-constexpr Picks Splitting() {
-  Picks picks{};
-  for (int plane = 0; plane < 3; ++plane) {
-    for (int source = 0; source < 3; ++source) {
-      for (int i = 0; i < 16; ++i) {
-        int from = 3 * i + plane - 16 * source;
-        picks.of[plane][source][i] = static_cast<int8_t>(from >= 0 && from < 16 ? from : -1);
-      }
-    }
-  }
-  return picks;
-}
-
-// A byte of the pixels from the planes.
-constexpr Picks Joining() {
-  Picks picks{};
-  for (int result = 0; result < 3; ++result) {
-    for (int plane = 0; plane < 3; ++plane) {
-      for (int i = 0; i < 16; ++i) {
-        int at = 16 * result + i;
-        picks.of[result][plane][i] = static_cast<int8_t>(at % 3 == plane ? at / 3 : -1);
-      }
-    }
-  }
-  return picks;
-}
-
-// A byte of 16 pixels from them, the last one first.
-constexpr Picks Turning() {
-  Picks picks{};
-  for (int result = 0; result < 3; ++result) {
-    for (int source = 0; source < 3; ++source) {
-      for (int i = 0; i < 16; ++i) {
-        int at = 16 * result + i;
-        int from = 3 * (15 - at / 3) + at % 3 - 16 * source;
-        picks.of[result][source][i] = static_cast<int8_t>(from >= 0 && from < 16 ? from : -1);
-      }
-    }
-  }
-  return picks;
-}
-
-constexpr Picks kSplitting = Splitting(), kJoining = Joining(), kTurning = Turning();
+// Pixels to planes, and back; and 16 pixels, the last one first.
+constexpr Picks kSplitting([](int i) { return 3 * (i % 16) + i / 16; });
+constexpr Picks kJoining([](int i) { return 16 * (i % 3) + i / 3; });
+constexpr Picks kTurning([](int i) { return 3 * (15 - i / 3) + i % 3; });
 
 MS_VECTORS inline __m128i Picked(const Picks& picks, int result, const __m128i sources[3]) {
   __m128i a = _mm_shuffle_epi8(sources[0], Load(picks.of[result][0]));
@@ -157,8 +130,8 @@ MS_VECTORS int64_t Map(const ByteTable& table, const uint8_t* in, uint8_t* out, 
 
 MS_VECTORS int64_t Gray(const uint8_t* const planes[3], uint8_t* gray, int64_t pixels) {
   const __m256i zero = _mm256_setzero_si256(), one = _mm256_set1_epi8(1);
-  const __m256i warm = _mm256_set1_epi32(9798 | 19235 << 16);
-  const __m256i cold = _mm256_set1_epi32(3735 | 1 << 30);  // blue, and what rounds
+  const __m256i warm = _mm256_set1_epi32(kRedShare | kGreenShare << 16);
+  const __m256i cold = _mm256_set1_epi32(kBlueShare | 1 << 30);  // blue, and what rounds
   int64_t i = 0;
   for (; i + 32 <= pixels; i += 32) {
     __m256i r = Load32(planes[0] + i), g = Load32(planes[1] + i), b = Load32(planes[2] + i);
