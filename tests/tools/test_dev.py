@@ -161,6 +161,16 @@ def test_refusals(dev: Any, monkeypatch: pytest.MonkeyPatch, words: tuple[str, .
     assert commands(dev) == []
 
 
+@pytest.mark.parametrize("verb", ["build", "sanitize", "peers", "lint", "stubs"])
+def test_help_runs_nothing(
+    dev: Any, monkeypatch: pytest.MonkeyPatch, capsys: Any, verb: str
+) -> None:
+    """Who asks a verb for its help gets the list of all, and nothing is built or installed."""
+    assert call(dev, monkeypatch, verb, "--help") == 0
+    assert "sanitize [address|thread] [FILTER]" in capsys.readouterr().out
+    assert not dev.ran
+
+
 def test_a_seed_is_replayed() -> None:
     """The command that the verb runs."""
     done = subprocess.run(
