@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
-import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +10,7 @@ import pytest
 
 import mindspore as ms
 from mindspore import Parameter, Tensor, nn
-from mindspore.train import _match, async_ckpt_thread_status, serialization
+from mindspore.train import _match, serialization
 
 GOLDEN = Path(__file__).parents[1] / "formats" / "golden"
 
@@ -465,42 +462,6 @@ def test_damaged_safetensors(tmp_path):
         path.write_bytes(damaged)
         with pytest.raises(ValueError, match="damaged"):
             ms.load_checkpoint(str(path), format="safetensors")
-
-
-# In the background
-
-
-def test_async_save(tmp_path, path):
-    net = Net()
-    before = values(net)
-    ms.save_checkpoint(net, path, async_save=True)
-    # Training goes on: what was saved is the state at the call.
-    for parameter in net.get_parameters():
-        parameter.set_data(Tensor(np.zeros(parameter.shape, np.float32)))
-    loaded = ms.load_checkpoint(path)
-    same(before, {n: p.asnumpy() for n, p in loaded.items()})
-    assert async_ckpt_thread_status() is False
-
-
-def test_errors_of_async_saves_come_at_the_next_save(tmp_path, path, monkeypatch):
-    monkeypatch.setenv("MS_IO_FAULT", "1:enospc")
-    ms.save_checkpoint(Net(), path, async_save=True)
-    with pytest.raises(OSError, match=r"net\.ckpt"):
-        ms.save_checkpoint(Net(), path)
-    monkeypatch.delenv("MS_IO_FAULT")
-    ms.save_checkpoint(Net(), path)
-    ms.load_checkpoint(path)
-
-
-def test_a_program_that_ends_at_once_has_its_file(tmp_path, path):
-    program = textwrap.dedent(f"""
-        import numpy as np
-        import mindspore as ms
-        ms.save_checkpoint({{"x": ms.Tensor(np.ones(1000000, np.float32))}}, {path!r},
-        async_save=True)
-    """)
-    subprocess.run([sys.executable, "-c", program], check=True)
-    assert ms.load_checkpoint(path)["x"].size == 1000000
 
 
 def test_old_paths():
