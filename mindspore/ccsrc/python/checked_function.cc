@@ -8,10 +8,12 @@
 
 #include <algorithm>
 #include <memory>
+#include <vector>
 
 #include "python/dtype_object.h"
 #include "python/errors.h"
 #include "python/module.h"
+#include "python/older_names.h"
 #include "python/tensor_object.h"
 
 namespace ms::python {
@@ -173,11 +175,37 @@ PyObject* Result(const CheckedFunction& f, PyObject* result) {
   return nullptr;
 }
 
-PyObject* Call(PyObject* self, PyObject* const* args, size_t flags, PyObject* names) {
+// The names of a call, those of earlier releases as they are today; null where it has none.
+py::object NamesToday(const CheckedFunction& f, const Signature& signature, size_t positional,
+                      PyObject* names) {
+  auto today = py::reinterpret_borrow<py::object>(names);
+  for (Py_ssize_t k = 0; names && k < PyTuple_GET_SIZE(names); ++k) {
+    PyObject* name = PyTuple_GET_ITEM(names, k);
+    if (signature.Named(name)) continue;
+    std::vector<PyObject*> left;
+    for (size_t i = positional; i < signature.params.size(); ++i) {
+      PyObject* parameter = signature.params[i].name.ptr();
+      int given = PySequence_Contains(today.ptr(), parameter);
+      if (given < 0) throw py::error_already_set();
+      if (!given) left.push_back(parameter);
+    }
+    PyObject* now = MeantBy(f.function, name, left);
+    if (!now) continue;  // Python says so
+    py::list changed(today);
+    changed[static_cast<size_t>(k)] = py::handle(now);
+    today = py::tuple(changed);
+  }
+  return today;
+}
+
+PyObject* Call(PyObject* self, PyObject* const* args, size_t flags, PyObject* given_names) {
   return Guarded([&]() -> PyObject* {
     CheckedFunction& f = Of(self);
     const Signature& signature = SignatureOf(f);
-    Arguments given{args, static_cast<size_t>(PyVectorcall_NARGS(flags)), names};
+    auto positional = static_cast<size_t>(PyVectorcall_NARGS(flags));
+    py::object today = NamesToday(f, signature, positional, given_names);
+    PyObject* names = today.ptr();
+    Arguments given{args, positional, names};
     if (TakesAll(signature, given)) {
       return Result(f, PyObject_Vectorcall(f.function, args, flags, names));
     }
@@ -189,10 +217,13 @@ PyObject* Call(PyObject* self, PyObject* const* args, size_t flags, PyObject* na
 }
 
 // The arguments as the function would get them, without calling it.
-PyObject* Accept(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+PyObject* Accept(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* given_names) {
   return Guarded([&]() -> PyObject* {
+    const Signature& signature = SignatureOf(Of(self));
+    py::object today = NamesToday(Of(self), signature, static_cast<size_t>(count), given_names);
+    PyObject* names = today.ptr();
     Arguments given{args, static_cast<size_t>(count), names};
-    std::vector<py::object> accepted = Accepted(SignatureOf(Of(self)), given);
+    std::vector<py::object> accepted = Accepted(signature, given);
     py::list positional;
     py::dict named;
     for (size_t i = 0; i < accepted.size(); ++i) {

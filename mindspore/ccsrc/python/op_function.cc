@@ -8,6 +8,7 @@
 #include "python/convert.h"
 #include "python/dtype_object.h"
 #include "python/errors.h"
+#include "python/older_names.h"
 #include "python/op_call.h"
 #include "python/tensor_object.h"
 #include "python/trace.h"
@@ -41,6 +42,19 @@ std::string ParamName(const Param& p) { return PyUnicode_AsUTF8(p.name); }
         PyUnicode_AsUTF8(f.name), expected, what);
 }
 
+// Where an argument under a name that is no parameter's belongs.
+size_t PlaceOfOlder(const OpFunction& f, PyObject* name, PyObject* const* slots) {
+  const auto& params = *f.params;
+  std::vector<PyObject*> left;
+  for (size_t i = 0; i < params.size(); ++i) {
+    if (!slots[i]) left.push_back(params[i].name);
+  }
+  auto* self = reinterpret_cast<PyObject*>(const_cast<OpFunction*>(&f));
+  PyObject* now = MeantBy(self, name, left);
+  if (!now) BadCall(f, fmt::format("got an unexpected argument '{}'", PyUnicode_AsUTF8(name)));
+  return std::ranges::find(params, now, &Param::name) - params.begin();
+}
+
 // Slots by parameter position; null where not given.
 void Match(const OpFunction& f, PyObject* const* args, size_t n_args, PyObject* names,
            PyObject** slots) {
@@ -54,8 +68,7 @@ void Match(const OpFunction& f, PyObject* const* args, size_t n_args, PyObject* 
     while (i < params.size() && params[i].name != name &&
            PyUnicode_Compare(params[i].name, name) != 0)
       ++i;
-    if (i == params.size())
-      BadCall(f, fmt::format("got an unexpected argument '{}'", PyUnicode_AsUTF8(name)));
+    if (i == params.size()) i = PlaceOfOlder(f, name, slots);
     if (slots[i]) BadCall(f, fmt::format("got two values for '{}'", PyUnicode_AsUTF8(name)));
     slots[i] = args[n_args + static_cast<size_t>(k)];
   }

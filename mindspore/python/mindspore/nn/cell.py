@@ -22,6 +22,7 @@ from mindspore.nn._cell_names import CellNames
 from mindspore.nn._cell_options import CellOptions
 from mindspore.nn._cell_state import CellState
 from mindspore.nn._cell_tree import CellTree
+from mindspore.ops._older_names import meant
 
 
 class _Recording(threading.local):
@@ -79,7 +80,7 @@ class Cell(CellTree, CellOptions, CellState, CellNames):
         if kwargs:
             takes = _argument_names(cast(Any, cls))
             for name in kwargs:
-                if takes is not None and name not in takes:
+                if takes is not None and name not in takes and not meant(cls.__init__, name, takes):
                     close = difflib.get_close_matches(name, takes, 1)
                     remedy = f" Did you mean '{close[0]}'?" if close else ""
                     raise TypeError(

@@ -3,6 +3,7 @@ are one class, GradFunction; eager mode runs it on a tape, compiled mode builds 
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -294,6 +295,17 @@ def take_record(fn: Any, args: tuple) -> Record | None:
     return record if same else None
 
 
+def _after_a_name(construct: Callable) -> Callable:
+    """A constructor in front of whose arguments a name may stand, which says nothing."""
+
+    @functools.wraps(construct)
+    def named(self: Any, *args: Any, name: str = "", **kwargs: Any) -> None:
+        del name
+        construct(self, *args[isinstance(next(iter(args), None), str) :], **kwargs)
+
+    return named
+
+
 class GradOperation:
     """The gradient transform of the first releases; see `grad` for the function form.
 
@@ -301,8 +313,11 @@ class GradOperation:
         get_all: gradients of all inputs, as a tuple, rather than of the first one.
         get_by_list: gradients of the given Parameters.
         sens_param: the call takes the tangent of the output as its last argument.
+
+    The first releases gave it a name in front of these; it is accepted there, and as `name`.
     """
 
+    @_after_a_name
     @checked
     def __init__(self, get_all: bool = False, get_by_list: bool = False, sens_param: bool = False):
         self.get_all, self.get_by_list, self.sens_param = get_all, get_by_list, sens_param

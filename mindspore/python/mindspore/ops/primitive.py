@@ -13,7 +13,7 @@ from mindspore import _core
 from mindspore.common._checked import check_methods, checked
 from mindspore.common._kinds import Count
 from mindspore.common._refused import refused_attributes
-from mindspore.ops import _pinned, _user_primitive
+from mindspore.ops import _older_names, _pinned, _user_primitive
 
 
 class Primitive:
@@ -192,9 +192,13 @@ class DeclaredPrimitive(Primitive):
         known = {n for n, _, _ in accepted}
         for key, value in kwargs.items():
             if key not in known:
-                raise TypeError(
-                    f"For '{name}', the constructor has no argument '{key}'; it takes {sorted(known)}."
-                )
+                left = sorted(known - values.keys() - kwargs.keys())
+                now = _older_names.meant(type(self), key, left)
+                if now is None:
+                    raise TypeError(
+                        f"For '{name}', the constructor has no argument '{key}'; it takes {sorted(known)}."
+                    )
+                key = now
             if key in values:
                 raise TypeError(f"For '{name}', the constructor got two values for '{key}'.")
             values[key] = value

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from mindspore import ops
 from mindspore.common import dtype as mstype
-from mindspore.common._kinds import Finite, Reduction, within
+from mindspore.common._kinds import Finite, Reduction, Where, within
 from mindspore.common.tensor import Tensor
 from mindspore.nn.loss.loss import LossBase
 from mindspore.ops import operations as P
@@ -18,16 +18,29 @@ class SoftmaxCrossEntropyWithLogits(LossBase):
     Args:
         sparse: Whether labels are classes [N] instead of probabilities [N, C].
         reduction: 'none', 'mean' or 'sum'.
+        is_grad: Of the first releases: must be False, since gradients come by themselves.
+        smooth_factor: Of the first releases: what classes other than the label share of the probability, where labels are sparse.
+        num_classes: Of the first releases: among how many classes the others share it, with the label's.
     """
 
-    def __init__(self, sparse: bool = False, reduction: Reduction = "none") -> None:
+    def __init__(
+        self,
+        sparse: bool = False,
+        reduction: Reduction = "none",
+        *,
+        is_grad: Literal[False] = False,
+        smooth_factor: Annotated[float, within(0, 1, "both")] = 0.0,
+        num_classes: Annotated[int, Where(lambda n: n > 1, "be at least 2")] = 2,
+    ) -> None:
         super().__init__(reduction)
+        del is_grad
         self.sparse = sparse
+        self.smooth_factor = smooth_factor
         self.softmax_cross_entropy = P.SoftmaxCrossEntropyWithLogits()
         self.sparse_softmax_cross_entropy = P.SparseSoftmaxCrossEntropyWithLogits()
         self.one_hot = P.OneHot()
-        self.on_value = Tensor(1.0, mstype.float32)
-        self.off_value = Tensor(0.0, mstype.float32)
+        self.on_value = Tensor(1.0 - smooth_factor, mstype.float32)
+        self.off_value = Tensor(smooth_factor / (num_classes - 1), mstype.float32)
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss."""
@@ -37,7 +50,7 @@ class SoftmaxCrossEntropyWithLogits(LossBase):
                 f"but got {type(logits).__name__} and {type(labels).__name__}."
             )
         if self.sparse:
-            if self.reduction == "mean":
+            if self.reduction == "mean" and not self.smooth_factor:
                 return self.sparse_softmax_cross_entropy(logits, labels)
             on_value = self.on_value.astype(logits.dtype)
             off_value = self.off_value.astype(logits.dtype)
