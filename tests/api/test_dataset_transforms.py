@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mindspore as ms
-from mindspore.dataset import transforms, vision
+from mindspore.dataset import NumpySlicesDataset, transforms, vision
 from mindspore.dataset.vision import Inter
 
 IMAGE = (np.arange(5 * 4 * 3) % 256).astype(np.uint8).reshape(5, 4, 3)
@@ -141,6 +141,30 @@ def test_old_paths():
     assert OldInter.LINEAR is Inter.BILINEAR and Inter.BICUBIC == 3 and Border.EDGE.value == "edge"
     chain = py.Compose([vision_py.ToTensor(), vision_py.Normalize([0.5] * 3, [0.5] * 3)])
     same(chain(IMAGE)[:, 0, 0], [-1, -0.99215686, -0.98431373], np.float32)
+
+
+def test_the_earlier_decode_gives_arrays(tmp_path):
+    """What its first argument is today, it was not then."""
+    from mindspore.dataset.vision import c_transforms
+
+    image_module = pytest.importorskip("PIL.Image")
+    image_module.fromarray(IMAGE).save(tmp_path / "a.png")
+    content = np.fromfile(tmp_path / "a.png", np.uint8)
+    same(c_transforms.Decode(True)(content), IMAGE)
+    same(c_transforms.Decode(rgb=True)(content), IMAGE)
+    with pytest.raises(ValueError, match="'rgb' must be True, but got False"):
+        c_transforms.Decode(rgb=False)
+
+
+def test_the_order_of_columns_under_its_earlier_name():
+    data = NumpySlicesDataset({"x": [1, 2]}, shuffle=False)
+    both = data.map(lambda x: (x, -x), "x", ["a", "b"], columns_order=["b", "a"])
+    assert [list(map(int, row)) for row in both.create_tuple_iterator(output_numpy=True)] == [
+        [-1, 1],
+        [-2, 2],
+    ]
+    with pytest.raises(TypeError, match="'columns' is not one of its arguments"):
+        data.map(lambda x: x, "x", columns=["x"])
 
 
 def test_pil_images():

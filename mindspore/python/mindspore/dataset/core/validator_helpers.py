@@ -59,10 +59,13 @@ def check_workers(op: str, count: Any) -> int | None:
 
 # Keyword arguments that tune queues; they change nothing here.
 _TUNING = {"max_rowsize", "offload", "max_row_size"}
+# What the first releases called them.
+_OLDER = {"columns_order": "column_order"}
 
 
 def known_options(op: str, given: dict[str, Any], known: Sequence[str]) -> dict[str, Any]:
     """Keyword arguments that are known, without those that only tune; TypeError for any other."""
+    given = {_OLDER.get(name, name): value for name, value in given.items()}
     for name in given:
         if name not in _TUNING and name not in known:
             raise TypeError(f"For '{op}', '{name}' is not one of its arguments.")

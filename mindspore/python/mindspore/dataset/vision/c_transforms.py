@@ -44,7 +44,6 @@ from mindspore.dataset.vision.operations import (
     HWC2CHW,
     CenterCrop,
     Crop,
-    Decode,
     HorizontalFlip,
     ImageTensorOperation,
     Normalize,
@@ -58,6 +57,7 @@ from mindspore.dataset.vision.operations import (
     Resize,
     VerticalFlip,
 )
+from mindspore.dataset.vision.operations import Decode as _Decode
 from mindspore.dataset.vision.parts import (
     CutOut,
     SlicePatches,
@@ -69,6 +69,16 @@ from mindspore.dataset.vision.utils import (
     Inter,
     SliceMode,
 )
+
+
+class Decode(_Decode):
+    """Encoded bytes as an RGB array; `rgb` must be True."""
+
+    def __init__(self, rgb: bool = True) -> None:
+        if rgb is not True:
+            raise ValueError(f"For 'Decode', 'rgb' must be True, but got {rgb!r}.")
+        super().__init__()
+
 
 __all__ = [
     "HWC2CHW",
