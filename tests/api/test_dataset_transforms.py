@@ -141,6 +141,8 @@ def test_old_paths():
     assert OldInter.LINEAR is Inter.BILINEAR and Inter.BICUBIC == 3 and Border.EDGE.value == "edge"
     chain = py.Compose([vision_py.ToTensor(), vision_py.Normalize([0.5] * 3, [0.5] * 3)])
     same(chain(IMAGE)[:, 0, 0], [-1, -0.99215686, -0.98431373], np.float32)
+    padded = vision_py.NormalizePad([0.5] * 3, [0.5] * 3)(vision_py.ToTensor()(IMAGE))
+    same(padded[:, 0, 0], [-1, -0.99215686, -0.98431373, 0], np.float32)
 
 
 def test_the_earlier_decode_gives_arrays(tmp_path):

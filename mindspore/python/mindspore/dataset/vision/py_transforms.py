@@ -17,6 +17,7 @@ from mindspore.dataset.vision.color import (
     RandomSharpness,
 )
 from mindspore.dataset.vision.conversions import HsvToRgb, LinearTransformation, RgbToHsv
+from mindspore.dataset.vision.conversions import NormalizePad as _NormalizePad
 from mindspore.dataset.vision.geometry import RandomAffine, RandomPerspective, RandomRotation
 from mindspore.dataset.vision.mixing import MixUp
 from mindspore.dataset.vision.operations import (
@@ -56,6 +57,13 @@ class Normalize(_Normalize):
         super().__init__(mean, std, is_hwc=False)
 
 
+class NormalizePad(_NormalizePad):
+    """Normalize for a C×H×W array, with a channel of zeros more."""
+
+    def __init__(self, mean: Any, std: Any, dtype: str = "float32") -> None:
+        super().__init__(mean, std, dtype, is_hwc=False)
+
+
 __all__ = [
     "DE_PY_INTER_MODE",
     "HWC2CHW",
@@ -75,6 +83,7 @@ __all__ = [
     "LinearTransformation",
     "MixUp",
     "Normalize",
+    "NormalizePad",
     "Pad",
     "RandomAffine",
     "RandomApply",
