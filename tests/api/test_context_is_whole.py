@@ -35,3 +35,15 @@ def test_effects_come_in_one_order(monkeypatch):
     )
     ms.set_context(**dict.fromkeys(reversed(names)))
     assert seen == names
+
+
+@pytest.mark.parametrize(
+    "name", ["enable_ir_fusion", "enable_dynamic_memory", "enable_pynative_infer", "save_ms_model"]
+)
+def test_keys_of_the_first_releases_are_kept(name):
+    before = ms.get_context(name)
+    ms.set_context(**{name: not before})
+    assert ms.get_context(name) is not before
+    ms.set_context(**{name: before})
+    with pytest.raises(TypeError, match=f"'{name}' must be a bool"):
+        ms.set_context(**{name: "yes"})

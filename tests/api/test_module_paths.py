@@ -196,3 +196,12 @@ def test_checkpoint_names(tmp_path, monkeypatch):
         _check_checkpoint_param("b.ckpt")
     with pytest.raises(ValueError, match="be an instance"):
         Validator.check_isinstance("a", 3, str)
+
+
+def test_the_hub_says_what_to_do_instead():
+    with pytest.raises(
+        RuntimeError, match=r"'mindspore.hub.load', 'lenet' would have to be fetched .*model_zoo"
+    ):
+        ms.hub.load("lenet", pretrained=True)
+    with pytest.raises(RuntimeError, match=r"'ReLU' would have to be fetched .*load_checkpoint"):
+        ms.hub.load_weights(nn.ReLU())

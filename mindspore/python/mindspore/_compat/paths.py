@@ -8,6 +8,7 @@ FILES: dict[str, str] = {
     "mindspore._checkparam": "checkparam.py",
     "mindspore._c_expression": "c_expression.py",
     "mindspore._extends": "extends.py",
+    "mindspore.hub": "hub.py",
     "mindspore.nn.optim.thor": "thor.py",
     "mindspore.ops.operations._grad_ops": "grad_ops.py",
     "mindspore.parallel._cell_wrapper": "cell_wrapper.py",
