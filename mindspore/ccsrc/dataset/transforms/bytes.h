@@ -2,12 +2,15 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace ms::dataset {
 
 using ByteTable = std::array<uint8_t, 256>;
 
+// A row to elsewhere: of hundreds or thousands of bytes, sooner than memcpy, which asks more.
+void CopyRow(const std::byte* in, std::byte* out, size_t count);
 void MapBytes(const ByteTable& table, const uint8_t* in, uint8_t* out, int64_t count);
 // Gray of pixels in whole numbers, as MindSpore has it of bytes: shares of 2^15.
 constexpr int kRedShare = 9798, kGreenShare = 19235, kBlueShare = 3735;

@@ -55,22 +55,40 @@ struct HeldTable {
   }
 };
 
-MS_VECTORS inline __m256i Scaled(const Scaling& scaling, __m256i bytes) {
-  // Four bytes of each half, as whole numbers.
-  const __m256i four = _mm256_setr_epi32(0, 1, 2, 3, 0, 1, 2, 3);
-  const __m256i upper = _mm256_set1_epi32(static_cast<int>(0x80808000));
-  const __m256 m = _mm256_set1_ps(scaling.middle), k = _mm256_set1_ps(scaling.factor);
-  __m256i whole[4];
-  for (int q = 0; q < 4; ++q) {
-    __m256i places = _mm256_or_si256(_mm256_add_epi32(four, _mm256_set1_epi32(4 * q)), upper);
-    __m256 number = _mm256_cvtepi32_ps(_mm256_shuffle_epi8(bytes, places));
-    number = _mm256_add_ps(m, _mm256_mul_ps(k, _mm256_sub_ps(number, m)));
-    number = _mm256_min_ps(_mm256_max_ps(number, _mm256_setzero_ps()), _mm256_set1_ps(255));
-    whole[q] = _mm256_cvtps_epi32(number);
+// Numbers from whose middle all is scaled.
+struct HeldScaling {
+  __m256 middle, factor;
+
+  MS_VECTORS explicit HeldScaling(const Scaling& scaling)
+      : middle(_mm256_set1_ps(scaling.middle)), factor(_mm256_set1_ps(scaling.factor)) {}
+
+  // kMiddle: it is not 0, which would change nothing.
+  template <bool kMiddle>
+  MS_VECTORS __m256i Of(__m256i bytes) const {
+    // Four bytes of each half, as whole numbers.
+    const __m256i four = _mm256_setr_epi32(0, 1, 2, 3, 0, 1, 2, 3);
+    const __m256i upper = _mm256_set1_epi32(static_cast<int>(0x80808000));
+    __m256i whole[4];
+    for (int q = 0; q < 4; ++q) {
+      __m256i places = _mm256_or_si256(_mm256_add_epi32(four, _mm256_set1_epi32(4 * q)), upper);
+      __m256 number = _mm256_cvtepi32_ps(_mm256_shuffle_epi8(bytes, places));
+      if constexpr (kMiddle) number = _mm256_sub_ps(number, middle);
+      number = _mm256_mul_ps(factor, number);
+      if constexpr (kMiddle) number = _mm256_add_ps(middle, number);
+      // What packs them clips them; only what no whole number holds would come out as the least.
+      whole[q] = _mm256_cvtps_epi32(_mm256_min_ps(number, _mm256_set1_ps(255)));
+    }
+    return _mm256_packus_epi16(_mm256_packs_epi32(whole[0], whole[1]),
+                               _mm256_packs_epi32(whole[2], whole[3]));
   }
-  return _mm256_packus_epi16(_mm256_packs_epi32(whole[0], whole[1]),
-                             _mm256_packs_epi32(whole[2], whole[3]));
-}
+
+  template <bool kMiddle>
+  MS_VECTORS int64_t All(const uint8_t* in, uint8_t* out, int64_t count) const {
+    int64_t i = 0;
+    for (; i + 32 <= count; i += 32) Store32(out + i, Of<kMiddle>(Load32(in + i)));
+    return i;
+  }
+};
 
 // For each of three results, which bytes of three times 16 it takes: -1 takes none. Byte i of all
 // results together is that at place(i) of all sources.
@@ -150,19 +168,34 @@ MS_VECTORS int64_t Gray(const uint8_t* const planes[3], uint8_t* gray, int64_t p
   return i;
 }
 
+MS_VECTORS int64_t Copy(const uint8_t* in, uint8_t* out, int64_t count) {
+  if (count < 32) return 0;
+  __m256i last = Load32(in + count - 32);
+  Store32(out, Load32(in));
+  int64_t i = 32 - static_cast<int64_t>(reinterpret_cast<uintptr_t>(out) % 32);
+  for (; i + 128 <= count; i += 128) {
+    __m256i part[4];
+    for (int k = 0; k < 4; ++k) part[k] = Load32(in + i + 32 * k);
+    for (int k = 0; k < 4; ++k) Store32(out + i + 32 * k, part[k]);
+  }
+  for (; i + 32 <= count; i += 32) Store32(out + i, Load32(in + i));
+  Store32(out + count - 32, last);
+  return count;
+}
+
 MS_VECTORS int64_t Scale(const Scaling& scaling, const uint8_t* in, uint8_t* out, int64_t count) {
-  int64_t i = 0;
-  for (; i + 32 <= count; i += 32) Store32(out + i, Scaled(scaling, Load32(in + i)));
-  return i;
+  const HeldScaling held(scaling);
+  return scaling.middle == 0 ? held.All<false>(in, out, count) : held.All<true>(in, out, count);
 }
 
 MS_VECTORS int64_t Spread(const Scaling& farther, const uint8_t* gray, uint8_t* bytes,
                           int64_t count) {
+  const HeldScaling held(farther);
   int64_t i = 0;
   for (; i + 32 <= count; i += 32) {
     __m256i middle = Load32(gray + i), now = Load32(bytes + i);
     __m256i above = _mm256_subs_epu8(now, middle), below = _mm256_subs_epu8(middle, now);
-    __m256i far = Scaled(farther, _mm256_or_si256(above, below));
+    __m256i far = held.Of<false>(_mm256_or_si256(above, below));
     __m256i up = _mm256_adds_epu8(middle, far), down = _mm256_subs_epu8(middle, far);
     __m256i is_above = _mm256_cmpeq_epi8(below, _mm256_setzero_si256());
     Store32(bytes + i, _mm256_blendv_epi8(down, up, is_above));
@@ -240,10 +273,13 @@ MS_VECTORS int64_t Reverse(const uint8_t* in, uint8_t* out, int64_t pixels) {
       sources[k] = _mm256_inserti128_si256(half, Load(later - 48 + 16 * k), 1);
     }
     for (int k = 0; k < 3; ++k) {
-      __m256i a = _mm256_shuffle_epi8(sources[0], picks[k][0]);
-      __m256i b = _mm256_shuffle_epi8(sources[1], picks[k][1]);
-      __m256i c = _mm256_shuffle_epi8(sources[2], picks[k][2]);
-      __m256i turned = _mm256_or_si256(_mm256_or_si256(a, b), c);
+      // Nothing of the first comes first, and nothing of the last last.
+      __m256i turned = _mm256_shuffle_epi8(sources[1], picks[k][1]);
+      for (int source : {0, 2}) {
+        if (k == source) continue;
+        __m256i part = _mm256_shuffle_epi8(sources[source], picks[k][source]);
+        turned = _mm256_or_si256(turned, part);
+      }
       Store(to + 16 * k, _mm256_castsi256_si128(turned));
       Store(to + 48 + 16 * k, _mm256_extracti128_si256(turned, 1));
     }
