@@ -18,8 +18,8 @@ inline int GrayByte(int red, int green, int blue) {
   return (red * kRedShare + green * kGreenShare + blue * kBlueShare + (1 << 14)) >> 15;
 }
 void GrayPlane(const uint8_t* const planes[3], uint8_t* gray, int64_t pixels);
-// middle + factor * (byte - middle), rounded and clipped: as numbers and as a table, since for some
-// processors the one is faster and for some the other.
+// middle + factor * (byte - middle), rounded and clipped, of a whole middle: as numbers and as a
+// table, since for some processors the one is faster and for some the other.
 struct Scaling {
   float middle, factor;
   ByteTable table;
