@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
+import mmap
+import sys
+
 import numpy as np
 import pytest
 from test_vision_bytes import SIZES, picture
@@ -141,3 +145,30 @@ def test_pictures_become_what_pillow_makes_of_them(inter):
                     # Some versions of Pillow go down first, where the image gets much lower.
                     given = as_pillow(image.swapaxes(0, 1), size[::-1]).swapaxes(0, 1)
                 assert np.array_equal(given, made), (height, width, channels, size)
+
+
+def at_the_end_of_memory(image):
+    """The image where nothing behind its last byte may be read."""
+    page = mmap.PAGESIZE
+    size = -(-image.nbytes // page) * page
+    memory = mmap.mmap(-1, size + page)
+    end = ctypes.addressof(ctypes.c_char.from_buffer(memory)) + size
+    assert ctypes.CDLL(None).mprotect(ctypes.c_void_p(end), ctypes.c_size_t(page), 0) == 0
+    moved = np.ndarray(image.shape, np.uint8, buffer=memory, offset=size - image.nbytes)
+    moved[...] = image
+    return moved
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="protects a page as Linux does")
+@pytest.mark.parametrize("channels", [1, 3, 4])
+def test_nothing_behind_an_image_is_read(channels):
+    for height, width in ((3, 24), (9, 40), (60, 70), (7, 1000)):
+        image = picture(height, width, channels)
+        moved = at_the_end_of_memory(image)
+        sizes = [(3, 8), (2, 9), (height, width // 3), (height // 2, width // 2)]
+        sizes += [(height // 3, width // 4), (2 * height, 2 * width)]
+        steps = [vision.Resize(size, inter) for size in sizes for inter in Inter]
+        steps += [vision.HorizontalFlip(), vision.VerticalFlip(), vision.Pad(3), vision.HWC2CHW()]
+        steps += [vision.AdjustBrightness(1.3), vision.Crop((1, 1), (height - 1, width - 1))]
+        for step in steps:
+            assert np.array_equal(step(moved), step(image)), (height, width, step)
