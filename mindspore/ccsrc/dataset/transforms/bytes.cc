@@ -11,6 +11,17 @@
 
 namespace ms::dataset {
 
+void CopyRow(const std::byte* in, std::byte* out, size_t count) {
+  int64_t i = 0;
+#if MS_X86
+  if (HasVectors()) {
+    i = vectors::Copy(reinterpret_cast<const uint8_t*>(in), reinterpret_cast<uint8_t*>(out),
+                      static_cast<int64_t>(count));
+  }
+#endif
+  if (i == 0) std::memcpy(out, in, count);
+}
+
 void MapBytes(const ByteTable& table, const uint8_t* in, uint8_t* out, int64_t count) {
   int64_t i = 0;
 #if MS_X86

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace ms::dataset {
 
 using ByteTable = std::array<uint8_t, 256>;
 
+// A row to elsewhere: of hundreds or thousands of bytes, sooner than memcpy, which asks more.
+void CopyRow(const std::byte* in, std::byte* out, size_t count);
 void MapBytes(const ByteTable& table, const uint8_t* in, uint8_t* out, int64_t count);
 // Gray of pixels in whole numbers, as MindSpore has it of bytes: shares of 2^15.
 constexpr int kRedShare = 9798, kGreenShare = 19235, kBlueShare = 3735;
@@ -15,8 +18,8 @@ inline int GrayByte(int red, int green, int blue) {
   return (red * kRedShare + green * kGreenShare + blue * kBlueShare + (1 << 14)) >> 15;
 }
 void GrayPlane(const uint8_t* const planes[3], uint8_t* gray, int64_t pixels);
-// middle + factor * (byte - middle), rounded and clipped: as numbers and as a table, since for some
-// processors the one is faster and for some the other.
+// middle + factor * (byte - middle), rounded and clipped, of a whole middle: as numbers and as a
+// table, since for some processors the one is faster and for some the other.
 struct Scaling {
   float middle, factor;
   ByteTable table;

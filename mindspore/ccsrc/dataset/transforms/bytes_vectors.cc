@@ -1,4 +1,6 @@
 // Bytes 16 or 32 at a time; see bytes_ways.h.
+#include <algorithm>
+
 #include "dataset/transforms/bytes_ways.h"
 
 #if MS_X86
@@ -55,22 +57,42 @@ struct HeldTable {
   }
 };
 
-MS_VECTORS inline __m256i Scaled(const Scaling& scaling, __m256i bytes) {
-  // Four bytes of each half, as whole numbers.
-  const __m256i four = _mm256_setr_epi32(0, 1, 2, 3, 0, 1, 2, 3);
-  const __m256i upper = _mm256_set1_epi32(static_cast<int>(0x80808000));
-  const __m256 m = _mm256_set1_ps(scaling.middle), k = _mm256_set1_ps(scaling.factor);
-  __m256i whole[4];
-  for (int q = 0; q < 4; ++q) {
-    __m256i places = _mm256_or_si256(_mm256_add_epi32(four, _mm256_set1_epi32(4 * q)), upper);
-    __m256 number = _mm256_cvtepi32_ps(_mm256_shuffle_epi8(bytes, places));
-    number = _mm256_add_ps(m, _mm256_mul_ps(k, _mm256_sub_ps(number, m)));
-    number = _mm256_min_ps(_mm256_max_ps(number, _mm256_setzero_ps()), _mm256_set1_ps(255));
-    whole[q] = _mm256_cvtps_epi32(number);
+// The middle is a whole number: so any factor above 2^20 moves all other bytes beyond 0 and 255, as
+// it does itself, and what no whole number of 32 bits holds is never met.
+struct HeldScaling {
+  __m256 middle, factor;
+
+  MS_VECTORS explicit HeldScaling(const Scaling& scaling)
+      : middle(_mm256_set1_ps(scaling.middle)),
+        factor(_mm256_set1_ps(std::min(scaling.factor, 0x1p20f))) {}
+
+  // kMiddle: it is not 0, which would change nothing.
+  template <bool kMiddle>
+  MS_VECTORS __m256i Of(__m256i bytes) const {
+    // Four bytes of each half, as whole numbers.
+    const __m256i four = _mm256_setr_epi32(0, 1, 2, 3, 0, 1, 2, 3);
+    const __m256i upper = _mm256_set1_epi32(static_cast<int>(0x80808000));
+    __m256i whole[4];
+    for (int q = 0; q < 4; ++q) {
+      __m256i places = _mm256_or_si256(_mm256_add_epi32(four, _mm256_set1_epi32(4 * q)), upper);
+      __m256 number = _mm256_cvtepi32_ps(_mm256_shuffle_epi8(bytes, places));
+      if constexpr (kMiddle) number = _mm256_sub_ps(number, middle);
+      number = _mm256_mul_ps(factor, number);
+      if constexpr (kMiddle) number = _mm256_add_ps(middle, number);
+      whole[q] = _mm256_cvtps_epi32(number);
+    }
+    // What packs them clips them.
+    return _mm256_packus_epi16(_mm256_packs_epi32(whole[0], whole[1]),
+                               _mm256_packs_epi32(whole[2], whole[3]));
   }
-  return _mm256_packus_epi16(_mm256_packs_epi32(whole[0], whole[1]),
-                             _mm256_packs_epi32(whole[2], whole[3]));
-}
+
+  template <bool kMiddle>
+  MS_VECTORS int64_t All(const uint8_t* in, uint8_t* out, int64_t count) const {
+    int64_t i = 0;
+    for (; i + 32 <= count; i += 32) Store32(out + i, Of<kMiddle>(Load32(in + i)));
+    return i;
+  }
+};
 
 // For each of three results, which bytes of three times 16 it takes: -1 takes none. Byte i of all
 // results together is that at place(i) of all sources.
@@ -95,11 +117,37 @@ constexpr Picks kSplitting([](int i) { return 3 * (i % 16) + i / 16; });
 constexpr Picks kJoining([](int i) { return 16 * (i % 3) + i / 3; });
 constexpr Picks kTurning([](int i) { return 3 * (15 - i / 3) + i % 3; });
 
-MS_VECTORS inline __m128i Picked(const Picks& picks, int result, const __m128i sources[3]) {
-  __m128i a = _mm_shuffle_epi8(sources[0], Load(picks.of[result][0]));
-  __m128i b = _mm_shuffle_epi8(sources[1], Load(picks.of[result][1]));
-  __m128i c = _mm_shuffle_epi8(sources[2], Load(picks.of[result][2]));
-  return _mm_or_si128(_mm_or_si128(a, b), c);
+// The same for each half of the registers.
+struct HeldPicks {
+  __m256i of[3][3];
+
+  MS_VECTORS explicit HeldPicks(const Picks& picks) {
+    for (int result = 0; result < 3; ++result) {
+      for (int source = 0; source < 3; ++source) {
+        of[result][source] = _mm256_broadcastsi128_si256(Load(picks.of[result][source]));
+      }
+    }
+  }
+
+  MS_VECTORS __m256i operator()(int result, const __m256i sources[3]) const {
+    __m256i a = _mm256_shuffle_epi8(sources[0], of[result][0]);
+    __m256i b = _mm256_shuffle_epi8(sources[1], of[result][1]);
+    __m256i c = _mm256_shuffle_epi8(sources[2], of[result][2]);
+    return _mm256_or_si256(_mm256_or_si256(a, b), c);
+  }
+};
+
+// 48 bytes in the lower halves of three registers, and 48 others in the upper ones.
+MS_VECTORS inline void LoadHalves(const uint8_t* low, const uint8_t* high, __m256i halves[3]) {
+  for (int k = 0; k < 3; ++k) {
+    __m256i half = _mm256_castsi128_si256(Load(low + 16 * k));
+    halves[k] = _mm256_inserti128_si256(half, Load(high + 16 * k), 1);
+  }
+}
+
+MS_VECTORS inline void StoreHalves(uint8_t* low, uint8_t* high, __m256i halves) {
+  Store(low, _mm256_castsi256_si128(halves));
+  Store(high, _mm256_extracti128_si256(halves, 1));
 }
 
 // Five pixels at once, with a byte before them that nobody takes. One byte too many is stored,
@@ -150,19 +198,34 @@ MS_VECTORS int64_t Gray(const uint8_t* const planes[3], uint8_t* gray, int64_t p
   return i;
 }
 
+MS_VECTORS int64_t Copy(const uint8_t* in, uint8_t* out, int64_t count) {
+  if (count < 32) return 0;
+  __m256i last = Load32(in + count - 32);
+  Store32(out, Load32(in));
+  int64_t i = 32 - static_cast<int64_t>(reinterpret_cast<uintptr_t>(out) % 32);
+  for (; i + 128 <= count; i += 128) {
+    __m256i part[4];
+    for (int k = 0; k < 4; ++k) part[k] = Load32(in + i + 32 * k);
+    for (int k = 0; k < 4; ++k) Store32(out + i + 32 * k, part[k]);
+  }
+  for (; i + 32 <= count; i += 32) Store32(out + i, Load32(in + i));
+  Store32(out + count - 32, last);
+  return count;
+}
+
 MS_VECTORS int64_t Scale(const Scaling& scaling, const uint8_t* in, uint8_t* out, int64_t count) {
-  int64_t i = 0;
-  for (; i + 32 <= count; i += 32) Store32(out + i, Scaled(scaling, Load32(in + i)));
-  return i;
+  const HeldScaling held(scaling);
+  return scaling.middle == 0 ? held.All<false>(in, out, count) : held.All<true>(in, out, count);
 }
 
 MS_VECTORS int64_t Spread(const Scaling& farther, const uint8_t* gray, uint8_t* bytes,
                           int64_t count) {
+  const HeldScaling held(farther);
   int64_t i = 0;
   for (; i + 32 <= count; i += 32) {
     __m256i middle = Load32(gray + i), now = Load32(bytes + i);
     __m256i above = _mm256_subs_epu8(now, middle), below = _mm256_subs_epu8(middle, now);
-    __m256i far = Scaled(farther, _mm256_or_si256(above, below));
+    __m256i far = held.Of<false>(_mm256_or_si256(above, below));
     __m256i up = _mm256_adds_epu8(middle, far), down = _mm256_subs_epu8(middle, far);
     __m256i is_above = _mm256_cmpeq_epi8(below, _mm256_setzero_si256());
     Store32(bytes + i, _mm256_blendv_epi8(down, up, is_above));
@@ -196,56 +259,52 @@ MS_VECTORS int64_t JoinFloats(const float* const planes[3], int64_t pixels, floa
   return i;
 }
 
+// 32 pixels at once, each 16 of them in one half of the registers: so in all that follow. Those
+// that are left are done with some that have been already.
 MS_VECTORS int64_t Split(const uint8_t* in, int64_t pixels, uint8_t* const planes[3]) {
-  uint8_t *first = planes[0], *second = planes[1], *third = planes[2];
-  int64_t i = 0;
-  for (; i + 16 <= pixels; i += 16, in += 48) {
-    __m128i sources[3] = {Load(in), Load(in + 16), Load(in + 32)};
-    Store(first + i, Picked(kSplitting, 0, sources));
-    Store(second + i, Picked(kSplitting, 1, sources));
-    Store(third + i, Picked(kSplitting, 2, sources));
+  if (pixels < 32) return 0;
+  const HeldPicks picked(kSplitting);
+  uint8_t* const to[3] = {planes[0], planes[1], planes[2]};
+  for (int64_t i = 0; i < pixels; i += 32) {
+    int64_t at = std::min(i, pixels - 32);
+    __m256i sources[3];
+    LoadHalves(in + 3 * at, in + 3 * at + 48, sources);
+    for (int plane = 0; plane < 3; ++plane) Store32(to[plane] + at, picked(plane, sources));
   }
-  return i;
+  return pixels;
 }
 
 MS_VECTORS int64_t Join(const uint8_t* const planes[3], int64_t pixels, uint8_t* out) {
-  const uint8_t *first = planes[0], *second = planes[1], *third = planes[2];
-  int64_t i = 0;
-  for (; i + 16 <= pixels; i += 16) {
-    __m128i sources[3] = {Load(first + i), Load(second + i), Load(third + i)};
-    for (int result = 0; result < 3; ++result) {
-      Store(out + 3 * i + 16 * result, Picked(kJoining, result, sources));
-    }
+  if (pixels < 32) return 0;
+  const HeldPicks picked(kJoining);
+  const uint8_t* const from[3] = {planes[0], planes[1], planes[2]};
+  for (int64_t i = 0; i < pixels; i += 32) {
+    int64_t at = std::min(i, pixels - 32);
+    __m256i sources[3] = {Load32(from[0] + at), Load32(from[1] + at), Load32(from[2] + at)};
+    uint8_t* to = out + 3 * at;
+    for (int k = 0; k < 3; ++k) StoreHalves(to + 16 * k, to + 48 + 16 * k, picked(k, sources));
   }
-  return i;
+  return pixels;
 }
 
-// 32 pixels at once, each 16 of them in one half of the registers. Those that are left are turned
-// with some that have been already.
 MS_VECTORS int64_t Reverse(const uint8_t* in, uint8_t* out, int64_t pixels) {
   if (pixels < 32) return ReverseFew(in, out, pixels);
-  __m256i picks[3][3];
-  for (int result = 0; result < 3; ++result) {
-    for (int source = 0; source < 3; ++source) {
-      picks[result][source] = _mm256_broadcastsi128_si256(Load(kTurning.of[result][source]));
-    }
-  }
+  const HeldPicks picks(kTurning);
   for (int64_t i = 0; i < pixels; i += 32) {
-    int64_t at = i + 32 <= pixels ? i : pixels - 32;
+    int64_t at = std::min(i, pixels - 32);
     const uint8_t* later = in + 3 * (pixels - at - 16);
     uint8_t* to = out + 3 * at;
     __m256i sources[3];
+    LoadHalves(later, later - 48, sources);
     for (int k = 0; k < 3; ++k) {
-      __m256i half = _mm256_castsi128_si256(Load(later + 16 * k));
-      sources[k] = _mm256_inserti128_si256(half, Load(later - 48 + 16 * k), 1);
-    }
-    for (int k = 0; k < 3; ++k) {
-      __m256i a = _mm256_shuffle_epi8(sources[0], picks[k][0]);
-      __m256i b = _mm256_shuffle_epi8(sources[1], picks[k][1]);
-      __m256i c = _mm256_shuffle_epi8(sources[2], picks[k][2]);
-      __m256i turned = _mm256_or_si256(_mm256_or_si256(a, b), c);
-      Store(to + 16 * k, _mm256_castsi256_si128(turned));
-      Store(to + 48 + 16 * k, _mm256_extracti128_si256(turned, 1));
+      // Nothing of the first comes first, and nothing of the last last.
+      __m256i turned = _mm256_shuffle_epi8(sources[1], picks.of[k][1]);
+      for (int source : {0, 2}) {
+        if (k == source) continue;
+        __m256i part = _mm256_shuffle_epi8(sources[source], picks.of[k][source]);
+        turned = _mm256_or_si256(turned, part);
+      }
+      StoreHalves(to + 16 * k, to + 48 + 16 * k, turned);
     }
   }
   return pixels;

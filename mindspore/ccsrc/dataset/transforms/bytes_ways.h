@@ -12,6 +12,7 @@ namespace ms::dataset {
 // Where HasVectors().
 namespace vectors {
 
+int64_t Copy(const uint8_t* in, uint8_t* out, int64_t count);
 int64_t Map(const ByteTable& table, const uint8_t* in, uint8_t* out, int64_t count);
 int64_t Gray(const uint8_t* const planes[3], uint8_t* gray, int64_t pixels);
 int64_t Scale(const Scaling& scaling, const uint8_t* in, uint8_t* out, int64_t count);

@@ -79,6 +79,46 @@ MS_PERMUTES void PickBlocks(const std::byte* line, const Blocks& all, size_t pix
   }
 }
 
+// Of pixels of 3 bytes, five at once: three of them come from 16 bytes, two from 16 others.
+struct Fives {
+  struct Block {
+    int64_t begins[2];
+    int8_t places[2][16];  // -1 takes none
+  };
+  std::vector<Block> blocks;
+
+  Fives(const std::vector<int64_t>& places, int64_t line) {
+    // The last pixel is left to the loop: a byte too many is stored.
+    for (size_t x = 0; x + 5 < places.size() && line >= 16; x += 5) {
+      Block block;
+      std::memset(block.places, -1, sizeof block.places);
+      for (size_t i = 0; i < 5; ++i) {
+        int64_t& begin = block.begins[i / 3];
+        if (i % 3 == 0) begin = std::min(places[x + i], line - 16);
+        if (places[x + i] + 3 - begin > 16) return;
+        for (size_t c = 0; c < 3; ++c) {
+          block.places[i / 3][3 * i + c] =
+              static_cast<int8_t>(places[x + i] - begin + static_cast<int64_t>(c));
+        }
+      }
+      blocks.push_back(block);
+    }
+  }
+};
+
+MS_VECTORS inline __m128i Load(const void* from) {
+  return _mm_loadu_si128(static_cast<const __m128i*>(from));
+}
+
+MS_VECTORS void PickFives(const std::byte* line, const Fives& all, std::byte* out) {
+  for (const Fives::Block& block : all.blocks) {
+    __m128i a = _mm_shuffle_epi8(Load(line + block.begins[0]), Load(block.places[0]));
+    __m128i b = _mm_shuffle_epi8(Load(line + block.begins[1]), Load(block.places[1]));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm_or_si128(a, b));
+    out += 15;
+  }
+}
+
 #endif
 
 }  // namespace
@@ -95,7 +135,8 @@ void CopyNearest(const Value& image, std::byte* out, const Extents& from, int64_
 #if MS_X86
   bool wide = (pixel == 1 || pixel == 3) && HasPermutes();
   Blocks blocks(wide ? places : std::vector<int64_t>(), wide ? pixel : 1, line);
-  done = blocks.blocks.size() * blocks.pixels;
+  Fives fives(pixel == 3 && HasVectors() && !wide ? places : std::vector<int64_t>(), line);
+  done = blocks.blocks.size() * blocks.pixels + fives.blocks.size() * 5;
 #endif
   std::vector<int64_t> rest(places.begin() + static_cast<std::ptrdiff_t>(done), places.end());
   int last = -1;
@@ -105,7 +146,8 @@ void CopyNearest(const Value& image, std::byte* out, const Extents& from, int64_
     } else {
       const std::byte* from_line = image.data + row * line;
 #if MS_X86
-      if (done > 0) PickBlocks(from_line, blocks, pixel, out);
+      if (!blocks.blocks.empty()) PickBlocks(from_line, blocks, pixel, out);
+      if (!fives.blocks.empty()) PickFives(from_line, fives, out);
 #endif
       PickAny(from_line, rest, pixel, out + done * pixel);
     }

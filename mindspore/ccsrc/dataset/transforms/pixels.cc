@@ -116,14 +116,14 @@ Value CutOut(const Value& image, const Window& part, const std::vector<double>& 
   for (int64_t y = 0; y < part.height; ++y, out += line) {
     int64_t row = part.top + y;
     if (row < 0 || row >= height) {
-      std::memcpy(out, border.data(), line);
+      CopyRow(border.data(), out, line);
       continue;
     }
     if (!inside) {
       std::memcpy(out, border.data(), before);
       std::memcpy(out + before + seen, border.data() + before + seen, line - before - seen);
     }
-    std::memcpy(out + before, image.data + static_cast<size_t>(row * width + left) * pixel, seen);
+    CopyRow(image.data + static_cast<size_t>(row * width + left) * pixel, out + before, seen);
   }
   return result;
 }
@@ -155,8 +155,8 @@ Value FlipRows(const Value& image) {
   if (image.bytes() == 0) return result;
   size_t row = image.bytes() / static_cast<size_t>(height);
   for (int64_t y = 0; y < height; ++y) {
-    std::memcpy(result.memory() + static_cast<size_t>(y) * row,
-                image.data + static_cast<size_t>(height - 1 - y) * row, row);
+    CopyRow(image.data + static_cast<size_t>(height - 1 - y) * row,
+            result.memory() + static_cast<size_t>(y) * row, row);
   }
   return result;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <vector>
 
 #include "dataset/transforms/taps.h"
@@ -140,6 +141,35 @@ MS_PERMUTES void JoinBlocksWider(const int16_t* row, int64_t line, const Numbere
   }
 }
 
+// 16 numbers of two rows whose weights add up to 1, as they do of one pair.
+MS_VECTORS inline __m256i BetweenTwo(__m256i a, __m256i b, __m256i second) {
+  // This product drops 15 bits and rounds.
+  __m256i moved = _mm256_slli_epi16(_mm256_sub_epi16(b, a), 15 - kDropped);
+  return _mm256_add_epi16(_mm256_slli_epi16(a, PairedTaps::kBits - kDropped),
+                          _mm256_mulhrs_epi16(moved, second));
+}
+
+MS_VECTORS inline __m256i Widened(const uint8_t* bytes) {
+  return _mm256_cvtepu8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes)));
+}
+
+// 32 numbers at once, the last of them again; says how many it has done.
+MS_VECTORS int64_t JoinTwoRowsWide(const WeighedRows& from, int16_t* out) {
+  if (from.size < 32) return 0;
+  const __m256i second = _mm256_set1_epi16(PairedTaps::Part(*from.weights, 1));
+  const uint8_t *one = from.rows[0], *two = from.rows[1];
+  const int64_t size = from.size;
+  for (int64_t at = 0; at < size; at += 32) {
+    int64_t i = std::min(at, size - 32);
+    __m256i low = BetweenTwo(Widened(one + i), Widened(two + i), second);
+    __m256i high = BetweenTwo(Widened(one + i + 16), Widened(two + i + 16), second);
+    auto* to = reinterpret_cast<__m256i*>(out + i);
+    _mm256_storeu_si256(to, low);
+    _mm256_storeu_si256(to + 1, high);
+  }
+  return size;
+}
+
 // 32 numbers at once; says how many it has done.
 MS_VECTORS int64_t JoinRowsWide(const WeighedRows& from, int16_t* out) {
   const __m256i zero = _mm256_setzero_si256(), half = _mm256_set1_epi32(1 << (kDropped - 1));
@@ -167,51 +197,119 @@ MS_VECTORS int64_t JoinRowsWide(const WeighedRows& from, int16_t* out) {
   return i;
 }
 
-MS_VECTORS inline __m256i Halves(const int16_t* low, const int16_t* high) {
-  __m128i first = _mm_loadu_si128(reinterpret_cast<const __m128i*>(low));
-  __m128i second = _mm_loadu_si128(reinterpret_cast<const __m128i*>(high));
+MS_VECTORS inline __m256i Halves(const void* low, const void* high) {
+  __m128i first = _mm_loadu_si128(static_cast<const __m128i*>(low));
+  __m128i second = _mm_loadu_si128(static_cast<const __m128i*>(high));
   return _mm256_inserti128_si256(_mm256_castsi128_si256(first), second, 1);
 }
 
-MS_VECTORS inline __m256i Rounded(__m256i sum) {
-  return _mm256_srai_epi32(_mm256_add_epi32(sum, _mm256_set1_epi32(1 << (kLeft - 1))), kLeft);
+// Where JoinPixelsWide has pixels from, each number beside that of the next pixel: one pixel in
+// each half. Here from joined rows, `line` numbers apart.
+template <int kChannels>
+struct JoinedRows {
+  const int16_t* row;
+  int64_t line;
+  __m256i beside;
+
+  MS_VECTORS JoinedRows(const int16_t* given, int64_t apart) : row(given), line(apart) {
+    const __m128i three = _mm_setr_epi8(0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 11, -1, -1, -1, -1);
+    const __m128i four = _mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15);
+    beside = _mm256_broadcastsi128_si256(kChannels == 3 ? three : four);
+  }
+
+  MS_VECTORS const int16_t* From(int r, int64_t step) const { return row + r * line + step; }
+  MS_VECTORS __m256i Pixels(const int16_t* from, int64_t low, int64_t high) const {
+    return _mm256_shuffle_epi8(Halves(from + low, from + high), beside);
+  }
+};
+
+// From two rows of bytes, of which no more is joined than what is asked for. It reads 16 bytes from
+// a pixel on.
+template <int kChannels>
+struct TwoRows {
+  const uint8_t *one, *two;
+  __m256i second, beside;
+
+  MS_VECTORS explicit TwoRows(const WeighedRows& from)
+      : one(from.rows[0]),
+        two(from.rows[1]),
+        second(_mm256_set1_epi16(PairedTaps::Part(*from.weights, 1))) {
+    const __m128i three = _mm_setr_epi8(0, -1, 3, -1, 1, -1, 4, -1, 2, -1, 5, -1, -1, -1, -1, -1);
+    const __m128i four = _mm_setr_epi8(0, -1, 4, -1, 1, -1, 5, -1, 2, -1, 6, -1, 3, -1, 7, -1);
+    beside = _mm256_broadcastsi128_si256(kChannels == 3 ? three : four);
+  }
+
+  MS_VECTORS int64_t From(int, int64_t step) const { return step; }
+  MS_VECTORS __m256i Pixels(int64_t from, int64_t low, int64_t high) const {
+    const uint8_t *a = one + from, *b = two + from;
+    return BetweenTwo(_mm256_shuffle_epi8(Halves(a + low, a + high), beside),
+                      _mm256_shuffle_epi8(Halves(b + low, b + high), beside), second);
+  }
+};
+
+// Stores the sums of eight pixels as bytes, and nothing beyond them: in each register are one of
+// the first four and that four further.
+template <int kChannels>
+MS_VECTORS inline void StorePixels(const __m256i sums[4], uint8_t* to) {
+  __m256i whole[4];
+  for (int p = 0; p < 4; ++p) whole[p] = _mm256_srai_epi32(sums[p], kLeft);
+  __m256i bytes = _mm256_packus_epi16(_mm256_packs_epi32(whole[0], whole[1]),
+                                      _mm256_packs_epi32(whole[2], whole[3]));
+  if constexpr (kChannels == 4) return _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), bytes);
+  const __m128i three = _mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1);
+  bytes = _mm256_shuffle_epi8(bytes, _mm256_broadcastsi128_si256(three));
+  __m128i later = _mm256_extracti128_si256(bytes, 1);
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm256_castsi256_si128(bytes));
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(to + 12), later);
+  _mm_storeu_si32(to + 20, _mm_srli_si128(later, 8));
 }
 
-// Four pixels of three or four channels at once. Of three, each pixel is stored with a byte more,
-// which the next one overwrites: the last ones are left.
-template <int kChannels>
-MS_VECTORS int64_t JoinPixelsWide(const int16_t* row, const PairedTaps& taps, int64_t width,
+// Eight pixels of three or four channels at once, the last of them again, of all of so many rows.
+template <int kChannels, int kRows, class Source>
+MS_VECTORS int64_t JoinPixelsWide(const Source source, const PairedTaps& taps, int64_t width,
                                   uint8_t* out) {
-  // A number of a pixel beside that of the next.
-  const __m128i three = _mm_setr_epi8(0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 11, -1, -1, -1, -1);
-  const __m128i four = _mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15);
-  const __m256i beside = _mm256_broadcastsi128_si256(kChannels == 3 ? three : four);
-  const int32_t* first = taps.first.data();
-  int64_t x = 0;
-  for (; x + 5 <= width; x += 4) {
-    __m256i a = _mm256_setzero_si256(), b = a;
-    for (int64_t k = 0; k < taps.count; ++k) {
-      const int32_t* w = taps.weights.data() + k * width + x;
-      const int16_t* pixels = row + 2 * k * kChannels;
-      __m256i shares = _mm256_castsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w)));
-      const __m256i low = _mm256_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1);
-      const __m256i high = _mm256_setr_epi32(2, 2, 2, 2, 3, 3, 3, 3);
-      __m256i one = Halves(pixels + first[x] * kChannels, pixels + first[x + 1] * kChannels);
-      __m256i two = Halves(pixels + first[x + 2] * kChannels, pixels + first[x + 3] * kChannels);
-      a = _mm256_add_epi32(a, _mm256_madd_epi16(_mm256_shuffle_epi8(one, beside),
-                                                _mm256_permutevar8x32_epi32(shares, low)));
-      b = _mm256_add_epi32(b, _mm256_madd_epi16(_mm256_shuffle_epi8(two, beside),
-                                                _mm256_permutevar8x32_epi32(shares, high)));
+  if (width < 8) return 0;
+  const __m256i half = _mm256_set1_epi32(1 << (kLeft - 1));
+  const int32_t *first = taps.first.data(), *weights = taps.weights.data();
+  const int64_t pairs = taps.count;
+  for (int64_t at = 0; at < width; at += 8) {
+    int64_t x = std::min(at, width - 8);
+    int64_t places[8];
+    for (int p = 0; p < 8; ++p) places[p] = int64_t{first[x + p]} * kChannels;
+    __m256i sums[kRows][4];
+    for (auto& sum : sums) std::fill(sum, sum + 4, half);
+    for (int64_t k = 0; k < pairs; ++k) {
+      const int64_t step = 2 * k * kChannels;
+      auto shares = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(weights + k * width + x));
+      const __m256i each[4] = {
+          _mm256_shuffle_epi32(shares, 0x00), _mm256_shuffle_epi32(shares, 0x55),
+          _mm256_shuffle_epi32(shares, 0xAA), _mm256_shuffle_epi32(shares, 0xFF)};
+      for (int r = 0; r < kRows; ++r) {
+        const auto from = source.From(r, step);
+        for (int p = 0; p < 4; ++p) {
+          __m256i two = source.Pixels(from, places[p], places[p + 4]);
+          sums[r][p] = _mm256_add_epi32(sums[r][p], _mm256_madd_epi16(two, each[p]));
+        }
+      }
     }
-    __m256i words = _mm256_packs_epi32(Rounded(a), Rounded(b));  // pixels 0 2 | 1 3
-    __m256i bytes = _mm256_packus_epi16(words, words);
-    auto even = static_cast<uint64_t>(_mm_cvtsi128_si64(_mm256_castsi256_si128(bytes)));
-    auto odd = static_cast<uint64_t>(_mm_cvtsi128_si64(_mm256_extracti128_si256(bytes, 1)));
-    uint32_t four_pixels[4] = {static_cast<uint32_t>(even), static_cast<uint32_t>(odd),
-                               static_cast<uint32_t>(even >> 32), static_cast<uint32_t>(odd >> 32)};
-    for (int p = 0; p < 4; ++p) std::memcpy(out + (x + p) * kChannels, &four_pixels[p], 4);
+    for (int r = 0; r < kRows; ++r)
+      StorePixels<kChannels>(sums[r], out + (r * width + x) * kChannels);
   }
-  return x;
+  return width;
+}
+
+template <int kChannels>
+MS_VECTORS int64_t JoinRowsOfPixels(const int16_t* row, int64_t line, int64_t rows,
+                                    const PairedTaps& taps, int64_t width, uint8_t* out) {
+  const JoinedRows<kChannels> source(row, line);
+  return rows == 2 ? JoinPixelsWide<kChannels, 2>(source, taps, width, out)
+                   : JoinPixelsWide<kChannels, 1>(source, taps, width, out);
+}
+
+template <int kChannels>
+MS_VECTORS void JoinFewPixels(const WeighedRows& from, const PairedTaps& taps, int64_t width,
+                              uint8_t* out) {
+  JoinPixelsWide<kChannels, 1>(TwoRows<kChannels>(from), taps, width, out);
 }
 
 // Eight numbers of one channel at once: two neighbours of 16 bits are one of 32.
@@ -220,14 +318,14 @@ MS_VECTORS int64_t JoinNumbersWide(const int16_t* row, const PairedTaps& taps, i
   int64_t x = 0;
   for (; x + 8 <= width; x += 8) {
     auto first = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(taps.first.data() + x));
-    __m256i sum = _mm256_setzero_si256();
+    __m256i sum = _mm256_set1_epi32(1 << (kLeft - 1));
     for (int64_t k = 0; k < taps.count; ++k) {
       auto shares =
           _mm256_loadu_si256(reinterpret_cast<const __m256i*>(taps.weights.data() + k * width + x));
       auto pair = _mm256_i32gather_epi32(reinterpret_cast<const int*>(row + 2 * k), first, 2);
       sum = _mm256_add_epi32(sum, _mm256_madd_epi16(pair, shares));
     }
-    __m256i words = _mm256_packs_epi32(Rounded(sum), _mm256_setzero_si256());
+    __m256i words = _mm256_packs_epi32(_mm256_srai_epi32(sum, kLeft), _mm256_setzero_si256());
     __m256i bytes = _mm256_packus_epi16(words, words);
     int32_t low = _mm_cvtsi128_si32(_mm256_castsi256_si128(bytes));
     int32_t high = _mm_cvtsi128_si32(_mm256_extracti128_si256(bytes, 1));
@@ -245,7 +343,7 @@ void Rows(const WeighedRows& from, int16_t* out) {
   if (HasPermutes()) {
     done = JoinRowsWider(from, out);
   } else if (HasVectors()) {
-    done = JoinRowsWide(from, out);
+    done = from.rows.size() == 2 ? JoinTwoRowsWide(from, out) : JoinRowsWide(from, out);
   }
 #endif
   JoinRows(from, done, out);
@@ -263,17 +361,42 @@ void Columns(const int16_t* row, int64_t line, int64_t rows, const PairedTaps& t
     return join(row, line, numbered, out, target);
   }
 #endif
-  for (int64_t r = 0; r < rows; ++r, row += line, out += target) {
-    int64_t done = 0;
+  int64_t done = 0;
 #if MS_X86
-    if (HasVectors()) {
-      if (channels == 3) done = JoinPixelsWide<3>(row, taps, width, out);
-      if (channels == 4) done = JoinPixelsWide<4>(row, taps, width, out);
-      if (channels == 1) done = JoinNumbersWide(row, taps, width, out);
-    }
-#endif
-    JoinColumns(row, taps, channels, done, width, out);
+  if (HasVectors() && (channels == 3 || channels == 4)) {
+    auto join = channels == 3 ? JoinRowsOfPixels<3> : JoinRowsOfPixels<4>;
+    done = join(row, line, rows, taps, width, out);
   }
+#endif
+  for (int64_t r = 0; r < rows; ++r, row += line, out += target) {
+    int64_t from = done;
+#if MS_X86
+    if (HasVectors() && channels == 1) from = JoinNumbersWide(row, taps, width, out);
+#endif
+    JoinColumns(row, taps, channels, from, width, out);
+  }
+}
+
+// Rows of the result, from the first, of which only the columns that they ask for are joined. Says
+// how many there are: none where whole rows are better, and not the last of the source's.
+int64_t JoinFewColumns(WeighedRows* from, const PairedTaps& across, const PlannedSizes& sizes,
+                       const std::function<int64_t(int64_t)>& take, uint8_t* out) {
+#if MS_X86
+  const bool few = sizes.columns >= 3 * sizes.width && sizes.width >= 8;
+  const bool pixels = sizes.channels == 3 || sizes.channels == 4;
+  if (!few || !pixels || from->rows.size() != 2 || across.count != 1 || HasPermutes() ||
+      !HasVectors())
+    return 0;
+  auto join = sizes.channels == 3 ? JoinFewPixels<3> : JoinFewPixels<4>;
+  int64_t y = 0;
+  for (; y < sizes.height && take(y) + 2 < sizes.rows; ++y) {
+    join(*from, across, sizes.width, out + y * sizes.width * sizes.channels);
+  }
+  return y;
+#else
+  (void)from, (void)across, (void)sizes, (void)take, (void)out;
+  return 0;
+#endif
 }
 
 }  // namespace
@@ -317,6 +440,7 @@ void ResizeBytes(const uint8_t* in, uint8_t* out, const Extents& from, int64_t h
       weighed.rows[k] = in + row * from.line;
     }
     weighed.weights = &down.weights[static_cast<size_t>(y)];
+    return first;
   };
   int64_t target = width * from.channels;
   if (!plan->far.blocks.empty()) {
@@ -329,7 +453,7 @@ void ResizeBytes(const uint8_t* in, uint8_t* out, const Extents& from, int64_t h
   // Pairs may reach beyond the right border, with weight 0.
   int64_t line = weighed.size + (2 * across.count + 1) * from.channels + kMargin;
   std::vector<int16_t> joined(static_cast<size_t>(2 * line));
-  for (int64_t y = 0; y < height; y += 2) {
+  for (int64_t y = JoinFewColumns(&weighed, across, plan->sizes, take, out); y < height; y += 2) {
     int64_t rows = std::min<int64_t>(2, height - y);
     for (int64_t r = 0; r < rows; ++r) {
       take(y + r);
