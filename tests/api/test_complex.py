@@ -56,7 +56,17 @@ CASES = {
     "tril": lambda a, b, lib: lib.tril(a) * b,
     "view_as_real": lambda a, b, lib: lib.view_as_real(a)[..., 1] * b,
     "polar": lambda a, b, lib: lib.polar(lib.abs(a), lib.real(a)) * b,
+    "xlogy": lambda a, b, lib: lib.xlogy(a, b) if lib is ops else a * lib.log(b),
 }
+# Functions of one operand, whose second derivatives are compared as well.
+FUNCTIONS = {
+    "sign": lambda a, lib: lib.sign(a) if lib is ops else lib.sgn(a),
+    "sigmoid": lambda a, lib: lib.sigmoid(a),
+    "silu": lambda a, lib: lib.silu(a) if lib is ops else a * lib.sigmoid(a),
+    "logsigmoid": lambda a, lib: lib.logsigmoid(a) if lib is ops else lib.log(lib.sigmoid(a)),
+}
+for _name in "tan asin acos atan sinh tanh asinh acosh atanh expm1 log1p".split():
+    FUNCTIONS[_name] = lambda a, lib, name=_name: getattr(lib, name)(a)
 
 
 def total(y, weights, lib):
@@ -86,6 +96,77 @@ def test_values_and_gradients(name, mode):
     )
     for got, want in zip(gradients, wanted_gradients):
         np.testing.assert_allclose(got.asnumpy(), want.resolve_conj().numpy(), rtol=3e-4, atol=3e-5)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_and_two_derivatives(name):
+    function = FUNCTIONS[name]
+
+    def slopes(a, lib, grad):
+        first = grad(lambda x: total(function(x, lib), 1 - 0.5j, lib))
+        return first(a), grad(lambda x: total(first(x), 0.3 + 1j, lib))(a)
+
+    def by_torch(f):
+        return lambda a: torch.autograd.grad(f(a), a, create_graph=True)[0]
+
+    a = A.astype(np.complex128)
+    x = torch.tensor(a, requires_grad=True)
+    wanted = [function(x, torch), *slopes(x, torch, by_torch)]
+    for run in (lambda f: f, ms.jit):
+        found = run(lambda x: (function(x, ops), *slopes(x, ops, ms.grad)))(Tensor(a))
+        for got, want in zip(found, wanted):
+            np.testing.assert_allclose(got.asnumpy(), want.detach().resolve_conj().numpy(), 1e-9)
+
+
+PARTS = [0.0, -0.0, 1, -1, 0.5, -2, 30, 800, 3e38, np.inf, -np.inf, np.nan]
+
+
+@pytest.mark.parametrize("name", "tan tanh asin acos atan asinh acosh atanh".split())
+def test_extreme_values(name):
+    """Sides of branch cuts, overflow, infinities and nan are those of NumPy."""
+    z = np.array([complex(x, y) for x in PARTS for y in PARTS], np.complex64)
+    numpy_name = f"arc{name[1:]}" if name[0] == "a" else name
+    with np.errstate(all="ignore"):
+        wanted = getattr(np, numpy_name)(z)
+    found = getattr(ops, name)(Tensor(z)).asnumpy()
+    for part in (np.real, np.imag):
+        np.testing.assert_allclose(part(found), part(wanted), 1e-6)
+        known = ~np.isnan(part(wanted))
+        np.testing.assert_array_equal(*(np.signbit(part(v))[known] for v in (found, wanted)))
+
+
+def test_small_and_large_numbers_of_log1p_and_expm1():
+    z = np.array([1e-20 + 1e-30j, complex(-1e-20, -0.0), complex(np.inf, 0.0)])
+    np.testing.assert_array_equal(ops.expm1(Tensor(z)).asnumpy(), z)
+    np.testing.assert_allclose(ops.log1p(Tensor(z)).asnumpy(), z, 1e-15)
+    far = ops.expm1(Tensor([complex(-np.inf, 1.0), 2j * np.pi])).asnumpy()
+    np.testing.assert_allclose(far, [-1, np.expm1(2j * np.pi)], rtol=1e-15, atol=1e-30)
+
+
+# The slope on each side of a cut, and where a square would overflow.
+SLOPES = [
+    ("asin", complex(2, 0.0), 1j / np.sqrt(3)),
+    ("asin", complex(2, -0.0), -1j / np.sqrt(3)),
+    ("acos", complex(-2, 0.0), 1j / np.sqrt(3)),
+    ("asinh", complex(0.0, 2), -1j / np.sqrt(3)),
+    ("asinh", complex(-0.0, 2), 1j / np.sqrt(3)),
+    ("acosh", complex(0.5, 0.0), -1j / np.sqrt(0.75)),
+    ("acosh", complex(-2, 0.0), -1 / np.sqrt(3)),
+    ("acosh", -2 + 1j, 1 / np.sqrt(-3 + 1j) / np.sqrt(-1 + 1j)),
+    *((name, 1e200 + 1e200j, 1 / (1e200 + 1e200j)) for name in ("asinh", "acosh")),
+    ("asin", 1e200 + 1e200j, 1j / (1e200 + 1e200j)),
+    *((name, 1e200 + 1e200j, 0) for name in ("atan", "atanh")),
+]
+
+
+@pytest.mark.parametrize(("name", "z", "slope"), SLOPES)
+def test_slopes_at_cuts_and_far_away(name, z, slope):
+    def f(x):
+        return ops.real(getattr(ops, name)(x)).sum()
+
+    for grad in (ms.grad(f), ms.jit(ms.grad(f))):
+        found = grad(Tensor([z])).asnumpy()[0]
+        np.testing.assert_allclose(found, np.conj(slope), 1e-12)
 
 
 def test_small_whole_powers_are_products():

@@ -12,8 +12,8 @@ namespace {
 Expr Softplus(Expr x) { return Max(x, 0.0) + Log1p(Exp(-Abs(x))); }
 
 // A floating activation: its declaration up to the body.
-OpDef& Activation(OpRegistry& ops, const char* name, const char* doc) {
-  return ops.Op(name).Doc(doc).In("x", kFloating, "Any shape.").Promote(Promotion::kFloating);
+OpDef& Activation(OpRegistry& ops, const char* name, const char* doc, DTypeSet types = kFloating) {
+  return ops.Op(name).Doc(doc).In("x", types, "Any shape.").Promote(Promotion::kFloating);
 }
 
 void DefineRelu(OpRegistry& ops) {
@@ -83,13 +83,17 @@ void DefinePrelu(OpRegistry& ops) {
 }
 
 void DefineSigmoids(OpRegistry& ops) {
-  DefineUnary(ops, "Sigmoid", ScalarOp::kSigmoid, "1 / (1 + exp(-x)).")
-      .Grad([](GradContext& g) { return g.Call("SigmoidGrad", {g.out(), g.dout()}); })
+  DefineUnary(ops, "Sigmoid", ScalarOp::kSigmoid, "1 / (1 + exp(-x)).", kContinuous)
+      .Grad([](GradContext& g) {
+        Term y = g.out();
+        if (IsComplex(y.dtype())) return g.dout() * Conjugate(y * (1.0 - y));
+        return g.Call("SigmoidGrad", {y, g.dout()});
+      })
       .Joins({.name = "sigmoid"})
       .Python("sigmoid(input)", kFunctionAndMethod);
-  Activation(ops, "LogSigmoid", "log(sigmoid(x)), exact for large |x|.")
-      .Scalar([](Expr x) { return -Softplus(-x); })
-      .Grad([](GradContext& g) { return g.dout() * g.Call("Sigmoid", {-g.in(0)}); })
+  Activation(ops, "LogSigmoid", "log(sigmoid(x)), exact for large |x| of real x.", kContinuous)
+      .Scalar([](Expr x) { return IsComplex(x.dtype()) ? Log(Sigmoid(x)) : -Softplus(-x); })
+      .Grad([](GradContext& g) { return g.dout() * Conjugate(g.Call("Sigmoid", {-g.in(0)})); })
       .Python("logsigmoid(x)");
   Activation(ops, "Softplus", "log(1 + exp(x)), without overflow.")
       .Scalar(Softplus)
@@ -101,10 +105,15 @@ void DefineSigmoids(OpRegistry& ops) {
         return g.dout() / (size * size);
       })
       .Python("softsign(x)");
-  Activation(ops, "SiLU", "x * sigmoid(x).")
+  Activation(ops, "SiLU", "x * sigmoid(x).", kContinuous)
       .Scalar([](Expr x) { return x * Sigmoid(x); })
       .Joins({.name = "silu"})
-      .Grad([](GradContext& g) { return g.Call("SiLUGrad", {g.dout(), g.in(0)}); })
+      .Grad([](GradContext& g) {
+        Term x = g.in(0);
+        if (!IsComplex(x.dtype())) return g.Call("SiLUGrad", {g.dout(), x});
+        Term s = g.Call("Sigmoid", {x});
+        return g.dout() * Conjugate(s * (x * (1.0 - s) + 1.0));
+      })
       .Python("silu(input)");
   Activation(ops, "Mish", "x * tanh(softplus(x)).")
       .Scalar([](Expr x) { return x * Tanh(Softplus(x)); })

@@ -78,16 +78,17 @@ void DefineTests(OpRegistry& ops) {
   auto define = [&](const char* name, const char* doc, ScalarOp op, bool of_exact) -> OpDef& {
     return ops.Op(name)
         .Doc(doc)
-        .In("x", kReal | kBoolean, "Any shape.")
+        .In("x", kAny, "Any shape.")
         .Scalar([op, of_exact](Expr x) {
-          if (IsFloating(x.dtype())) return x.trace->Add(op, DType::kBool, {x});
+          if (IsFloating(x.dtype()) || IsComplex(x.dtype()))
+            return x.trace->Add(op, DType::kBool, {x});
           return of_exact ? x == x : x != x;
         })
         .Grad(ZeroGrad);
   };
-  define("IsNan", "Whether x is not a number.", ScalarOp::kIsNan, false)
+  define("IsNan", "Whether x, or a part of it, is not a number.", ScalarOp::kIsNan, false)
       .Python("isnan(input)", kFunctionAndMethod);
-  define("IsInf", "Whether x is inf or -inf.", ScalarOp::kIsInf, false)
+  define("IsInf", "Whether x, or a part of it, is inf or -inf.", ScalarOp::kIsInf, false)
       .Python("isinf(input)", kFunctionAndMethod);
   define("IsFinite", "Whether x is neither infinite nor nan.", ScalarOp::kIsFinite, true)
       .Python("isfinite(input)", kFunctionAndMethod);

@@ -8,6 +8,7 @@
 namespace ms {
 
 inline constexpr uint32_t kFunctionAndMethod = kFunction | kMethod;
+inline constexpr DTypeSet kContinuous = kFloating | kComplex;
 
 // An op of one floating input that is one scalar op; integers and booleans are promoted.
 OpDef& DefineUnary(OpRegistry& ops, const std::string& name, ScalarOp op, const std::string& doc,

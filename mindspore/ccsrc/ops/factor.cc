@@ -4,12 +4,11 @@
 
 #include "ops/all.h"
 #include "ops/batch.h"
+#include "ops/elementwise.h"
 #include "ops/shard.h"
 
 namespace ms {
 namespace {
-
-constexpr DTypeSet kContinuous = kFloating | kComplex;
 
 void CheckMatrix(InferContext& c, size_t i) {
   c.Check(c.rank(i) >= 2, "'{}' must have at least 2 dimensions, but got shape {}", c.input_name(i),

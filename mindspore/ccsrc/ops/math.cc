@@ -50,8 +50,8 @@ Terms QuotientGrad(GradContext& g) {
 }
 
 void DefineTrueDivision(OpRegistry& ops) {
-  DefineBinary(ops, "Div", "True division: integers and booleans give Float32.",
-               kFloating | kComplex, Promotion::kFloating)
+  DefineBinary(ops, "Div", "True division: integers and booleans give Float32.", kContinuous,
+               Promotion::kFloating)
       .Scalar([](Expr x, Expr y) { return x / y; })
       .Grad(QuotientGrad)
       .Python("true_divide(dividend, divisor)", kFunctionAndMethod)
@@ -62,8 +62,7 @@ void DefineTrueDivision(OpRegistry& ops) {
                kNumber)
       .Scalar([](Expr x, Expr y) { return IsInteger(x.dtype()) ? TruncatedQuotient(x, y) : x / y; })
       .Grad(QuotientGrad);
-  DefineBinary(ops, "DivNoNan", "x / y, and 0 where y is 0.", kFloating | kComplex,
-               Promotion::kFloating)
+  DefineBinary(ops, "DivNoNan", "x / y, and 0 where y is 0.", kContinuous, Promotion::kFloating)
       .Scalar([](Expr x, Expr y) {
         Expr zero = y == 0.0;
         return Select(zero, 0.0, x / Select(zero, 1.0, y));
@@ -201,7 +200,7 @@ void DefinePowers(OpRegistry& ops) {
       })
       .Python("atan2(input, other)", kFunctionAndMethod)
       .Python("arctan2(input, other)", kFunctionAndMethod);
-  DefineBinary(ops, "Xlogy", "x * log(y), and 0 where x is 0 unless y is nan.", kFloating,
+  DefineBinary(ops, "Xlogy", "x * log(y), and 0 where x is 0 unless y is nan.", kContinuous,
                Promotion::kFloating)
       .Scalar([](Expr x, Expr y) {
         Expr skip = (x == 0.0) & (y == y);
@@ -210,9 +209,9 @@ void DefinePowers(OpRegistry& ops) {
       .Grad([](GradContext& g) {
         auto dx = [&] {
           Term used = CastTo(Compare("NotEqual", g.in(0), 0), g.dout().dtype());
-          return g.dout() * g.Call("Xlogy", {used, g.in(1)});
+          return g.dout() * Conjugate(g.Call("Xlogy", {used, g.in(1)}));
         };
-        return BinaryGrad(g, dx, [&] { return g.dout() * (g.in(0) / g.in(1)); });
+        return BinaryGrad(g, dx, [&] { return g.dout() * Conjugate(g.in(0) / g.in(1)); });
       })
       .Python("xlogy(input, other)", kFunctionAndMethod);
 }

@@ -33,10 +33,19 @@ void DefineSigns(OpRegistry& ops) {
       .Python("abs(input)", kFunctionAndMethod)
       .Python("absolute(input)", kFunctionAndMethod);
   ops.Op("Sign")
-      .Doc("-1, 0 or 1 by the sign of x; nan for nan.")
-      .In("x", kReal | kBoolean, "Any shape.")
+      .Doc(
+          "-1, 0 or 1 by the sign of x, of complex x the number of size 1 in its direction; nan "
+          "for nan.")
+      .In("x", kAny, "Any shape.")
       .Scalar([](Expr x) { return Unary(ScalarOp::kSign, x); })
-      .Grad(ZeroGrad)
+      .Grad([](GradContext& g) {
+        if (!IsComplex(g.in_type(0).dtype())) return Term{};
+        // What turns it, over its size.
+        Term y = g.out(), d = g.dout();
+        Term along = CastTo(g.Call("Real", {Conjugate(y) * d}), y.dtype());
+        Term size = CastTo(g.Call("Abs", {g.in(0)}), y.dtype());
+        return g.Call("DivNoNan", {d - y * along, size});
+      })
       .Python("sign(input)", kFunctionAndMethod);
   ops.Op("Square")
       .Doc("x * x.")
@@ -124,30 +133,29 @@ int OrderOf(ScalarTrace& t) {
 Term Polygamma(GradContext& g, int64_t n) { return g.Call("Polygamma", {g.in(0)}, {{"n", n}}); }
 
 void DefineExponentials(OpRegistry& ops) {
-  DefineUnary(ops, "Exp", ScalarOp::kExp, "e to the power of x.", kFloating | kComplex)
+  DefineUnary(ops, "Exp", ScalarOp::kExp, "e to the power of x.", kContinuous)
       .Grad([](GradContext& g) { return g.dout() * Conjugate(g.out()); })
       .Python("exp(input)", kFunctionAndMethod)
       .Python("tensor_exp(input)");
-  DefineUnary(ops, "Expm1", ScalarOp::kExpm1, "exp(x) - 1, exact for small x.")
-      .Grad([](GradContext& g) { return g.dout() * (g.out() + 1.0); })
+  DefineUnary(ops, "Expm1", ScalarOp::kExpm1, "exp(x) - 1, exact for small x.", kContinuous)
+      .Grad([](GradContext& g) { return g.dout() * Conjugate(g.out() + 1.0); })
       .Python("expm1(input)", kFunctionAndMethod)
       .Python("tensor_expm1(input)");
-  DefineUnary(ops, "Log", ScalarOp::kLog, "The natural logarithm; nan below 0.",
-              kFloating | kComplex)
+  DefineUnary(ops, "Log", ScalarOp::kLog, "The natural logarithm; nan below 0.", kContinuous)
       .Grad([](GradContext& g) { return g.dout() / Conjugate(g.in(0)); })
       .Python("log(input)", kFunctionAndMethod);
-  DefineUnary(ops, "Log1p", ScalarOp::kLog1p, "log(1 + x), exact for small x.")
-      .Grad([](GradContext& g) { return g.dout() / (g.in(0) + 1.0); })
+  DefineUnary(ops, "Log1p", ScalarOp::kLog1p, "log(1 + x), exact for small x.", kContinuous)
+      .Grad([](GradContext& g) { return g.dout() / Conjugate(g.in(0) + 1.0); })
       .Python("log1p(input)", kFunctionAndMethod);
-  DefineUnary(ops, "Sqrt", ScalarOp::kSqrt, "The square root; nan below 0.", kFloating | kComplex)
+  DefineUnary(ops, "Sqrt", ScalarOp::kSqrt, "The square root; nan below 0.", kContinuous)
       .Grad([](GradContext& g) { return g.dout() * 0.5 / Conjugate(g.out()); })
       .Python("sqrt(x)", kFunctionAndMethod);
-  DefineUnary(ops, "Rsqrt", ScalarOp::kRsqrt, "1 / sqrt(x).", kFloating | kComplex)
+  DefineUnary(ops, "Rsqrt", ScalarOp::kRsqrt, "1 / sqrt(x).", kContinuous)
       .Grad([](GradContext& g) { return g.dout() * -0.5 * Conjugate(g.out() * g.out() * g.out()); })
       .Python("rsqrt(input)", kFunctionAndMethod);
   ops.Op("Reciprocal")
       .Doc("1 / x.")
-      .In("x", kFloating | kComplex, "Any shape.")
+      .In("x", kContinuous, "Any shape.")
       .Promote(Promotion::kFloating)
       .Scalar([](Expr x) { return 1.0 / x; })
       .Grad([](GradContext& g) { return -(g.dout() * Conjugate(g.out() * g.out())); })
@@ -179,39 +187,83 @@ void DefineExponentials(OpRegistry& ops) {
       .Grad([](GradContext& g) { return g.dout() * Polygamma(g, g.attr<int64_t>("n") + 1); });
 }
 
+// ---- slopes of inverse functions ---------------------------------------------------------------
+// They are made of 1 - x * x, of complex x by its factors: the square may overflow to nan, and its
+// root is at times the negative of what is meant. Subtractions of real constants keep the sign of a
+// zero imaginary part, which says on which side of a cut x lies.
+Term OneLess(const Term& x) { return -(x - 1.0); }
+Term OneMore(const Term& x) { return x - -1.0; }
+
+Term InverseRoot(const Term& x) { return x.emitter->Call("Rsqrt", {x}); }
+
+// i x, of which 1 + x * x is what 1 - x * x is of x.
+Term Turned(const Term& x) {
+  Emitter& e = *x.emitter;
+  return e.Call("Complex", {-e.Call("Imag", {x}), e.Call("Real", {x})});
+}
+
+Term SlopeOfAsin(const Term& x) {
+  if (!IsComplex(x.dtype())) return InverseRoot(1.0 - x * x);
+  return Conjugate(InverseRoot(OneLess(x)) * InverseRoot(OneMore(x)));
+}
+
+Term SlopeOfAsinh(const Term& x) {
+  return IsComplex(x.dtype()) ? SlopeOfAsin(Turned(x)) : InverseRoot(x * x + 1.0);
+}
+
+Term SlopeOfAcosh(const Term& x) {
+  if (!IsComplex(x.dtype())) return InverseRoot(x * x - 1.0);
+  return Conjugate(InverseRoot(x - 1.0) * InverseRoot(OneMore(x)));
+}
+
+Term AtanhGrad(const Term& x, const Term& dout) {
+  if (!IsComplex(x.dtype())) return dout / (1.0 - x * x);
+  return dout / Conjugate(OneLess(x)) / Conjugate(OneMore(x));
+}
+
+Term AtanGrad(const Term& x, const Term& dout) {
+  return IsComplex(x.dtype()) ? AtanhGrad(Turned(x), dout) : dout / (x * x + 1.0);
+}
+
 void DefineTrigonometry(OpRegistry& ops) {
-  DefineUnary(ops, "Sin", ScalarOp::kSin, "The sine of x in radians.", kFloating | kComplex)
+  DefineUnary(ops, "Sin", ScalarOp::kSin, "The sine of x in radians.", kContinuous)
       .Grad([](GradContext& g) { return g.dout() * Conjugate(g.Call("Cos", {g.in(0)})); })
       .Python("sin(input)", kFunctionAndMethod);
-  DefineUnary(ops, "Cos", ScalarOp::kCos, "The cosine of x in radians.", kFloating | kComplex)
+  DefineUnary(ops, "Cos", ScalarOp::kCos, "The cosine of x in radians.", kContinuous)
       .Grad([](GradContext& g) { return -(g.dout() * Conjugate(g.Call("Sin", {g.in(0)}))); })
       .Python("cos(input)", kFunctionAndMethod);
-  DefineUnary(ops, "Tan", ScalarOp::kTan, "The tangent of x in radians.")
-      .Grad([](GradContext& g) { return g.dout() * (g.out() * g.out() + 1.0); })
+  DefineUnary(ops, "Tan", ScalarOp::kTan, "The tangent of x in radians.", kContinuous)
+      .Grad([](GradContext& g) { return g.dout() * Conjugate(g.out() * g.out() + 1.0); })
       .Python("tan(input)", kFunctionAndMethod);
-  DefineUnary(ops, "Asin", ScalarOp::kAsin, "The angle in [-pi/2, pi/2] whose sine is x.")
-      .Grad([](GradContext& g) { return g.dout() * g.Call("Rsqrt", {1.0 - g.in(0) * g.in(0)}); })
+  DefineUnary(ops, "Asin", ScalarOp::kAsin, "The angle in [-pi/2, pi/2] whose sine is x.",
+              kContinuous)
+      .Grad([](GradContext& g) { return g.dout() * SlopeOfAsin(g.in(0)); })
       .Python("asin(input)", kFunctionAndMethod)
       .Python("arcsin(x)", kFunctionAndMethod);
-  DefineUnary(ops, "ACos", ScalarOp::kAcos, "The angle in [0, pi] whose cosine is x.")
-      .Grad([](GradContext& g) { return -(g.dout() * g.Call("Rsqrt", {1.0 - g.in(0) * g.in(0)})); })
+  DefineUnary(ops, "ACos", ScalarOp::kAcos, "The angle in [0, pi] whose cosine is x.", kContinuous)
+      .Grad([](GradContext& g) { return -(g.dout() * SlopeOfAsin(g.in(0))); })
       .Python("acos(input)", kFunctionAndMethod)
       .Python("arccos(input)", kFunctionAndMethod);
-  DefineUnary(ops, "Atan", ScalarOp::kAtan, "The angle in (-pi/2, pi/2) whose tangent is x.")
-      .Grad([](GradContext& g) { return g.dout() / (g.in(0) * g.in(0) + 1.0); })
+  DefineUnary(ops, "Atan", ScalarOp::kAtan, "The angle in (-pi/2, pi/2) whose tangent is x.",
+              kContinuous)
+      .Grad([](GradContext& g) { return AtanGrad(g.in(0), g.dout()); })
       .Python("atan(input)", kFunctionAndMethod)
       .Python("arctan(input)", kFunctionAndMethod);
 }
 
 void DefineHyperbolic(OpRegistry& ops) {
-  DefineUnary(ops, "Sinh", ScalarOp::kSinh, "The hyperbolic sine.", kFloating | kComplex)
+  DefineUnary(ops, "Sinh", ScalarOp::kSinh, "The hyperbolic sine.", kContinuous)
       .Grad([](GradContext& g) { return g.dout() * Conjugate(g.Call("Cosh", {g.in(0)})); })
       .Python("sinh(input)", kFunctionAndMethod);
-  DefineUnary(ops, "Cosh", ScalarOp::kCosh, "The hyperbolic cosine.", kFloating | kComplex)
+  DefineUnary(ops, "Cosh", ScalarOp::kCosh, "The hyperbolic cosine.", kContinuous)
       .Grad([](GradContext& g) { return g.dout() * Conjugate(g.Call("Sinh", {g.in(0)})); })
       .Python("cosh(input)", kFunctionAndMethod);
-  DefineUnary(ops, "Tanh", ScalarOp::kTanh, "The hyperbolic tangent.")
-      .Grad([](GradContext& g) { return g.Call("TanhGrad", {g.out(), g.dout()}); })
+  DefineUnary(ops, "Tanh", ScalarOp::kTanh, "The hyperbolic tangent.", kContinuous)
+      .Grad([](GradContext& g) {
+        Term y = g.out();
+        if (IsComplex(y.dtype())) return g.dout() * Conjugate(1.0 - y * y);
+        return g.Call("TanhGrad", {y, g.dout()});
+      })
       .Joins({.name = "tanh"})
       .Python("tanh(input)", kFunctionAndMethod);
   ops.Op("TanhGrad")
@@ -224,16 +276,17 @@ void DefineHyperbolic(OpRegistry& ops) {
       .Grad([](GradContext& g) {
         return Terms{g.dout() * g.in(1) * g.in(0) * -2.0, g.Call("TanhGrad", {g.in(0), g.dout()})};
       });
-  DefineUnary(ops, "Asinh", ScalarOp::kAsinh, "The inverse of sinh.")
-      .Grad([](GradContext& g) { return g.dout() * g.Call("Rsqrt", {g.in(0) * g.in(0) + 1.0}); })
+  DefineUnary(ops, "Asinh", ScalarOp::kAsinh, "The inverse of sinh.", kContinuous)
+      .Grad([](GradContext& g) { return g.dout() * SlopeOfAsinh(g.in(0)); })
       .Python("asinh(input)", kFunctionAndMethod)
       .Python("arcsinh(input)", kFunctionAndMethod);
-  DefineUnary(ops, "Acosh", ScalarOp::kAcosh, "The inverse of cosh on [1, inf); nan below 1.")
-      .Grad([](GradContext& g) { return g.dout() * g.Call("Rsqrt", {g.in(0) * g.in(0) - 1.0}); })
+  DefineUnary(ops, "Acosh", ScalarOp::kAcosh, "The inverse of cosh on [1, inf); nan below 1.",
+              kContinuous)
+      .Grad([](GradContext& g) { return g.dout() * SlopeOfAcosh(g.in(0)); })
       .Python("acosh(input)", kFunctionAndMethod)
       .Python("arccosh(input)", kFunctionAndMethod);
-  DefineUnary(ops, "Atanh", ScalarOp::kAtanh, "The inverse of tanh on [-1, 1].")
-      .Grad([](GradContext& g) { return g.dout() / (1.0 - g.in(0) * g.in(0)); })
+  DefineUnary(ops, "Atanh", ScalarOp::kAtanh, "The inverse of tanh on [-1, 1].", kContinuous)
+      .Grad([](GradContext& g) { return AtanhGrad(g.in(0), g.dout()); })
       .Python("atanh(input)", kFunctionAndMethod)
       .Python("arctanh(input)", kFunctionAndMethod);
 }

@@ -12,6 +12,7 @@
 #include "python/dtype_object.h"
 #include "python/errors.h"
 #include "python/op_call.h"
+#include "python/tensor_numbers.h"
 #include "python/tensor_operators.h"
 #include "python/trace.h"
 #include "python/views.h"
@@ -188,84 +189,6 @@ PyObject* AssignValue(PyObject* self, PyObject* other) {
   });
 }
 
-PyObject* ItemOf(PyObject* self) {
-  const Shape& shape = ValueOf(self, "a conversion to a Python number").shape();
-  if (shape.size() != 1) {
-    Throw(ErrorKind::kValue,
-          "For 'Tensor', what becomes a Python number must have exactly one element, but got shape "
-          "{}.",
-          shape);
-  }
-  Tensor value = HostValueOf(self, "a conversion to a Python number");
-  return VisitDType(value.dtype(), [&]<class T>(TypeTag<T>) -> PyObject* {
-    if constexpr (std::is_same_v<T, bool>)
-      return PyBool_FromLong(*value.data<T>());
-    else if constexpr (IsComplex(kDTypeOf<T>))
-      return PyComplex_FromDoubles(value.data<T>()->real(), value.data<T>()->imag());
-    else if constexpr (IsSigned(kDTypeOf<T>))
-      return PyLong_FromLongLong(*value.data<T>());
-    else if constexpr (IsUnsigned(kDTypeOf<T>))
-      return PyLong_FromUnsignedLongLong(*value.data<T>());
-    else
-      return PyFloat_FromDouble(static_cast<double>(*value.data<T>()));
-  });
-}
-
-PyObject* Item(PyObject* self, PyObject* args) {
-  return Guarded([&]() -> PyObject* {
-    if (PyTuple_GET_SIZE(args) == 0) return ItemOf(self);
-    auto index = py::reinterpret_borrow<py::tuple>(args);
-    py::array array = ArrayFromTensor(HostValueOf(self, "item()"));
-    try {
-      return array.attr("item")(*index).release().ptr();
-    } catch (py::error_already_set& error) {
-      Throw(error.matches(PyExc_IndexError)  ? ErrorKind::kIndex
-            : error.matches(PyExc_TypeError) ? ErrorKind::kType
-                                             : ErrorKind::kValue,
-            "For 'Tensor.item', the index must name an element of shape {}, but got {}.",
-            AsTensor(self)->shape(), py::repr(index).cast<std::string>().substr(0, 60));
-    }
-  });
-}
-
-int Bool(PyObject* self) {
-  PyObject* found = Guarded([&]() -> PyObject* {
-    const Tensor& value = ValueOf(self, "a Python condition");
-    if (value.size() != 1) {
-      Throw(
-          ErrorKind::kValue,
-          "For 'Tensor', a condition must have exactly one element, but got shape {}. Use ops.any "
-          "or ops.all.",
-          value.shape());
-    }
-    return value.Item() != 0 ? Py_True : Py_False;  // borrowed
-  });
-  return found ? found == Py_True : -1;
-}
-
-PyObject* ToInt(PyObject* self) {
-  return Guarded([&]() -> PyObject* {
-    auto item = py::reinterpret_steal<py::object>(ItemOf(self));
-    return PyNumber_Long(item.ptr());
-  });
-}
-PyObject* ToFloat(PyObject* self) {
-  return Guarded([&]() -> PyObject* {
-    auto item = py::reinterpret_steal<py::object>(ItemOf(self));
-    return PyNumber_Float(item.ptr());
-  });
-}
-PyObject* ToIndex(PyObject* self) {
-  return Guarded([&]() -> PyObject* {
-    DType dtype = AsTensor(self)->dtype();
-    if (!IsInteger(dtype) && !IsBool(dtype))
-      Throw(ErrorKind::kType, "For 'Tensor', an index must be an integer, but got {}.",
-            Name(dtype));
-    auto item = py::reinterpret_steal<py::object>(ItemOf(self));
-    return PyNumber_Long(item.ptr());  // of a bool, too, an int
-  });
-}
-
 // ---- the rest of the protocol
 PyObject* matmul_function = nullptr;  // ops.matmul
 PyObject* getitem_function = nullptr;
@@ -345,7 +268,8 @@ PyObject* ShowRowMethod(PyObject* self, PyObject* const* arguments, Py_ssize_t c
 PyMethodDef methods[] = {
     {"asnumpy", AsNumpy, METH_NOARGS, "The value as a NumPy array that shares memory."},
     {"numpy", AsNumpy, METH_NOARGS, "The value as a NumPy array that shares memory."},
-    {"item", Item, METH_VARARGS, "The element as a Python number; an index picks one of several."},
+    {"item", NumberOf, METH_VARARGS,
+     "The element as a Python number; an index picks one of several."},
     {"_assign_value", AssignValue, METH_O, "Takes over the value of another tensor."},
     {"_write", WriteMethod, METH_O,
      "Is given the value of another tensor where it stands; itself."},
@@ -376,10 +300,6 @@ PyType_Slot slots[] = {
     MS_SLOT(Py_tp_getset, getters),
     MS_SLOT(Py_tp_members, members),
     MS_SLOT(Py_nb_matrix_multiply, MatMulSlot),
-    MS_SLOT(Py_nb_bool, Bool),
-    MS_SLOT(Py_nb_int, ToInt),
-    MS_SLOT(Py_nb_float, ToFloat),
-    MS_SLOT(Py_nb_index, ToIndex),
     MS_SLOT(Py_mp_length, Length),
     MS_SLOT(Py_mp_subscript, GetItem),
     MS_SLOT(Py_mp_ass_subscript, SetItem),
@@ -387,7 +307,8 @@ PyType_Slot slots[] = {
     {0, nullptr}};
 #undef MS_SLOT
 PyTypeObject* MakeType() {
-  std::vector<PyType_Slot> all = OperatorSlots();
+  std::vector<PyType_Slot> all = OperatorSlots(), numbers = NumberSlots();
+  all.insert(all.end(), numbers.begin(), numbers.end());
   all.insert(all.end(), std::begin(slots), std::end(slots));
   PyType_Spec spec = {"mindspore._core.Tensor", sizeof(TensorObject), 0,
                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, all.data()};

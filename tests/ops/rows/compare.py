@@ -57,8 +57,13 @@ for name, ref in (("IsNan", np.isnan), ("IsInf", np.isinf), ("IsFinite", np.isfi
     row(
         name,
         ref=ref,
-        good=[args(f32([1, np.nan, np.inf, -np.inf])), args(i32(3)), args(b1(3))],
-        bad=[args(c64(2), says="must be one of")],
+        good=[
+            args(f32([1, np.nan, np.inf, -np.inf])),
+            args(i32(3)),
+            args(b1(3)),
+            args(c64([1, complex(1, np.nan), complex(-np.inf, 1), complex(np.nan, np.inf)])),
+        ],
+        bad=[args(f32(2), f32(2), says="but got 2 positional arguments")],
         grad=False,
     )
 

@@ -142,7 +142,11 @@ row("Atan2", ref=np.arctan2, good=PAIRS, bad=[BAD_SHAPES])
 row(
     "Xlogy",
     ref=special.xlogy,
-    good=[args(f32(2, 3), f32(2, 3, low=0.5, high=2)), args(f32([0.0]), f32([3.0]), kink=True)],
+    good=[
+        args(f32(2, 3), f32(2, 3, low=0.5, high=2)),
+        args(f32([0.0]), f32([3.0]), kink=True),
+        args(c64([0, 1 - 2j]), c64([0, -1 + 0.5j])),
+    ],
     bad=[BAD_SHAPES],
     tol={bf16: 3e-2},
 )
@@ -173,10 +177,16 @@ def unary(name, ref, low=-2.0, high=2.0, extra=(), **options):
     )
 
 
+def sign(x):
+    """NumPy's, of complex numbers that since NumPy 2."""
+    return x / np.abs(x) if x.dtype.kind == "c" else np.sign(x)
+
+
 INT_CASE = (args(i32(3, 4)),)
+COMPLEX_CASE = (args(c64([0.5 - 1.5j, -2 + 0.25j, 1e-3 + 2e-3j])),)
 unary("Neg", np.negative, extra=(*INT_CASE, args(c64(3)), args(i8([-128, 1]))))
 unary("Abs", np.abs, extra=(*INT_CASE, args(c64(3)), args(i8([-128, 1]))))
-unary("Sign", np.sign, extra=(*INT_CASE, args(f32([0.0, -0.0]), kink=True)))
+unary("Sign", sign, extra=(*INT_CASE, *COMPLEX_CASE, args(f32([0.0, -0.0]), kink=True)))
 unary("Square", np.square, extra=(*INT_CASE, args(c64(3))))
 unary("Floor", np.floor, extra=(args(i32(4)),))
 unary("Ceil", np.ceil, extra=(args(i32(4)),))
@@ -190,9 +200,9 @@ unary(
     ),
 )
 unary("Exp", np.exp, extra=(args(c64(3)), args(f32([-200.0, 200.0]))), tol={f16: 1e-2, bf16: 3e-2})
-unary("Expm1", np.expm1, tol={f16: 1e-2, bf16: 3e-2})
+unary("Expm1", np.expm1, extra=COMPLEX_CASE, tol={f16: 1e-2, bf16: 3e-2})
 unary("Log", np.log, 0.2, 3, extra=(args(c64(3)),))
-unary("Log1p", np.log1p, -0.5, 3)
+unary("Log1p", np.log1p, -0.5, 3, extra=COMPLEX_CASE)
 unary("Sqrt", np.sqrt, 0.2, 3, extra=(args(c64(3)),))
 unary("Rsqrt", lambda x: 1 / np.sqrt(x), 0.2, 3)
 unary("Reciprocal", lambda x: 1 / x, 0.3, 3, tol={bf16: 3e-2})
@@ -238,16 +248,16 @@ row(
 )
 unary("Sin", np.sin, extra=(args(f32([1e4, 1e7])), args(c64(3))))
 unary("Cos", np.cos, extra=(args(c64(3)),))
-unary("Tan", np.tan, -1.2, 1.2, tol={bf16: 5e-2, f16: 5e-3})
-unary("Asin", np.arcsin, -0.8, 0.8)
-unary("ACos", np.arccos, -0.8, 0.8)
-unary("Atan", np.arctan)
+unary("Tan", np.tan, -1.2, 1.2, extra=COMPLEX_CASE, tol={bf16: 5e-2, f16: 5e-3})
+unary("Asin", np.arcsin, -0.8, 0.8, extra=COMPLEX_CASE)
+unary("ACos", np.arccos, -0.8, 0.8, extra=COMPLEX_CASE)
+unary("Atan", np.arctan, extra=COMPLEX_CASE)
 unary("Sinh", np.sinh, extra=(args(c64(3)),), tol={bf16: 4e-2, f16: 1e-2})
 unary("Cosh", np.cosh, extra=(args(c64(3)),), tol={bf16: 4e-2, f16: 1e-2})
-unary("Tanh", np.tanh)
-unary("Asinh", np.arcsinh)
-unary("Acosh", np.arccosh, 1.2, 3)
-unary("Atanh", np.arctanh, -0.8, 0.8)
+unary("Tanh", np.tanh, extra=COMPLEX_CASE)
+unary("Asinh", np.arcsinh, extra=COMPLEX_CASE)
+unary("Acosh", np.arccosh, 1.2, 3, extra=COMPLEX_CASE)
+unary("Atanh", np.arctanh, -0.8, 0.8, extra=COMPLEX_CASE)
 row(
     "TanhGrad",
     ref=lambda y, dy: dy * (1 - y * y),

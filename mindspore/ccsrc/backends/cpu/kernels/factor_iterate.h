@@ -36,21 +36,21 @@ void DotRows(int64_t m, int64_t n, View<T> a, const T* x, T* y) {
               [&](int64_t begin, int64_t end) { Loops<T>().dot_rows(begin, end, n, a, x, y); });
 }
 
-// x -= sum over l < count of factors(l, at) rows(l, :).
+// x -= sum over l < count of factors(l, at) rows(l, :), of a panel or less.
 template <class T>
 void TakeRows(int64_t count, int64_t n, View<T> rows, View<T> factors, int64_t at, T* x) {
-  std::vector<T> of(static_cast<size_t>(count));
-  for (int64_t l = 0; l < count; ++l) of[static_cast<size_t>(l)] = -factors(l, at);
-  Loops<T>().add_rows(count, 0, n, rows, of.data(), x);
+  T of[kPanel];
+  for (int64_t l = 0; l < count; ++l) of[l] = -factors(l, at);
+  Loops<T>().add_rows(count, 0, n, rows, of, x);
 }
-// y -= sum over l < count of (dots(l, :) x) rows(l, :).
+// y -= sum over l < count of (dots(l, :) x) rows(l, :), of a panel or less.
 template <class T>
 void TakeProjections(int64_t count, int64_t n, View<T> dots, int64_t m, const T* x, View<T> rows,
                      T* y) {
-  std::vector<T> of(static_cast<size_t>(count), T(0));
-  Loops<T>().dot_rows(0, count, m, dots, x, of.data());
+  T of[kPanel] = {};
+  Loops<T>().dot_rows(0, count, m, dots, x, of);
   for (T& f : of) f = -f;
-  Loops<T>().add_rows(count, 0, n, rows, of.data(), y);
+  Loops<T>().add_rows(count, 0, n, rows, of, y);
 }
 
 // The rotation that makes (f, g) to (r, 0).

@@ -8,10 +8,22 @@
 namespace ms::cpu {
 namespace {
 
-// y += a x, of a symmetric matrix whose upper triangle is read, once: by some strips of rows, each
-// with sums of its own, whose number depends on nothing but the size.
+// So many rows stay in the cache, where products with the whole matrix, which sum along no vector,
+// are quicker than those with one triangle.
+constexpr int64_t kWhole = 128;
+
 template <class T>
-void AddSymmetric(int64_t n, View<T> a, const T* x, T* y) {
+void MirrorUpper(int64_t n, View<T> a) {
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j < i; ++j) a(i, j) = a(j, i);
+  }
+}
+
+// y += a x, of a symmetric matrix whose upper triangle is read, once: by some strips of rows, each
+// with sums of its own, whose number depends on nothing but the size. It may be `whole`.
+template <class T>
+void AddSymmetric(int64_t n, bool whole, View<T> a, const T* x, T* y) {
+  if (whole) return Loops<T>().add_rows(n, 0, n, a, x, y);
   constexpr int64_t kStrips = 8, kLeast = 512;
   if (n < kLeast) return Loops<T>().add_symmetric(0, n, n, a, x, y);
   Scratch<T> sums(kStrips, n);
@@ -47,6 +59,8 @@ template <class T>
 void Tridiagonalise(int64_t n, View<T> a, double* d, double* e, View<T> vectors, T* tau) {
   for (int64_t first = 0; first + 1 < n; first += kPanel) {
     int64_t last = std::min(first + kPanel, n - 1);
+    bool whole = n - first <= kWhole;
+    if (whole) MirrorUpper(n - first, a.From(first, first));
     Scratch<T> products(last - first, n);
     View<T> w = products, v = vectors.From(first, 0);
     for (int64_t c = first; c < last; ++c) {
@@ -60,7 +74,7 @@ void Tridiagonalise(int64_t n, View<T> a, double* d, double* e, View<T> vectors,
       std::copy_n(row + 1, rest, x);
       x[0] = 1;
       T* y = &w(j, c + 1);
-      AddSymmetric(rest, a.From(c + 1, c + 1), x, y);
+      AddSymmetric(rest, whole, a.From(c + 1, c + 1), x, y);
       TakeProjections(j, rest, w.From(0, c + 1), rest, x, v.From(0, c + 1), y);
       TakeProjections(j, rest, v.From(0, c + 1), rest, x, w.From(0, c + 1), y);
       T dot = 0;
