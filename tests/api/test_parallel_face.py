@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import types
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from mindspore.common import _boxes, _layouts, _plan_files, _planning
 from mindspore.parallel import Layout, shard
 from mindspore.parallel.auto_parallel import AutoParallel
 from mindspore.parallel.function import reshard
+from mindspore.parallel.strategy import set_op_strategy_config
 
 
 @pytest.fixture(autouse=True)
@@ -358,6 +360,34 @@ def test_layouts_go_through_files(tmp_path):
     assert _layouts.layout_text("w", _plan_files.as_layout(back["w"]), mesh) == "[(d_0, d_1), d_2]"
     boxes = {back["v"].box(rank, (3, 7)) for rank in range(8)}
     assert boxes == {((0, 3), (0, 2)), ((0, 3), (2, 4)), ((0, 3), (4, 6)), ((0, 3), (6, 7))}
+
+
+@pytest.mark.parametrize(
+    ("settle", "words"),
+    [
+        (
+            lambda path: ms.set_auto_parallel_context(strategy_ckpt_save_file=path),
+            "For 'set_auto_parallel_context', 'strategy_ckpt_save_file' .*'AutoParallel.save_param_strategy_file'",
+        ),
+        (
+            lambda path: ms.set_auto_parallel_context(group_ckpt_save_file=path),
+            "For 'set_auto_parallel_context', 'group_ckpt_save_file' .*'AutoParallel.set_group_ckpt_save_file'",
+        ),
+        (
+            lambda path: set_op_strategy_config("SAVE", path),
+            "For 'set_op_strategy_config', 'path' .*'AutoParallel.save_operator_strategy_file'",
+        ),
+    ],
+)
+def test_files_that_cannot_be_written_say_who_wants_them(settle, words, tmp_path):
+    (tmp_path / "file").touch()
+    (tmp_path / "folder.json").mkdir()
+    weight = Parameter(Tensor(np.zeros((2, 2), np.float32)), name="w")
+    graph = types.SimpleNamespace(parameters=[weight], layouts={"inputs": ["[-, -]"]})
+    for name in "file/in/it.json", "folder.json":
+        settle(str(tmp_path / name))
+        with pytest.raises(ValueError, match=f"{words}.* must be a file.*{tmp_path / name}'"):
+            _plan_files.write(graph, (("d", 2),), 0)
 
 
 def test_a_file_of_layouts_pins_parameters(tmp_path):

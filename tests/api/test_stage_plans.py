@@ -117,6 +117,62 @@ def test_a_schedule_that_keeps_every_part_needs_more(limit):
         ms.reset_auto_parallel_context()
 
 
+class Squared(nn.Cell):
+    """The square of a loss, of which the gradient is made of the loss itself."""
+
+    def __init__(self, loss: nn.Cell) -> None:
+        super().__init__()
+        self.loss = loss
+
+    def construct(self, x: Tensor, y: Tensor) -> Tensor:
+        """The square."""
+        return self.loss(x, y) ** 2
+
+
+class Scaled(nn.Cell):
+    """Gradients of a loss from a seed that is made of the loss itself, or of constants."""
+
+    def __init__(self, loss: nn.Cell, seed: Callable[[Tensor], Tensor]) -> None:
+        super().__init__(auto_prefix=False)
+        self.loss, self.seed = loss, seed
+        self.optimizer = nn.Momentum(loss.trainable_params(), 0.1, 0.9)
+        self.grad = ops.GradOperation(get_by_list=True, sens_param=True)
+
+    def construct(self, x: Tensor, y: Tensor) -> Tensor:
+        """The step."""
+        seed = self.seed(self.loss(x, y))
+        return self.optimizer(self.grad(self.loss, self.optimizer.parameters)(x, y, seed))
+
+
+@pytest.mark.parametrize(
+    ("made", "names"),
+    [
+        (Squared, ["gpipe"]),
+        (lambda loss: Scaled(loss, lambda value: value * 0.5), ["gpipe"]),
+        (lambda loss: Scaled(loss, ops.ones_like), ["1f1b", "gpipe"]),
+    ],
+)
+def test_where_a_seed_is_made_of_the_output_all_parts_go_forward_first(made, names):
+    step = made(step_of(4, 8).network)
+    if isinstance(step, Squared):
+        step = nn.TrainOneStepCell(step, nn.Momentum(step.trainable_params(), 0.1, 0.9))
+    plan = planned(step.set_train(), 2)
+    assert [s["name"] for s in plan["pipeline"]["schedules"]] == names
+
+
+def test_where_a_seed_is_made_of_the_output_every_part_counts(limit):
+    """What the search takes for a plan that fits does fit with all parts in memory."""
+    made = [Scaled(step_of(4, 8).network, lambda value: value * 0.5).set_train() for _ in range(2)]
+    free = planned(made[0], 2)
+    stages = free["pipeline"]["stages"]
+    for stage in stages:
+        assert stage["most_kept_bytes"] == pytest.approx(8 * stage["kept_bytes"])
+    limit(int(0.97 * held(free)))
+    fits = planned(made[1], 2)
+    assert fits["computed_again"] == [0, 0]
+    assert held(fits) <= 0.97 * held(free)
+
+
 def test_of_schedules_that_take_about_as_long_the_one_that_keeps_less():
     link = {"axes": [["stage", 4, 2e-5, 1e-11]]}
     chosen, other = planned(step_of(3, 8), 2, topology=link)["pipeline"]["schedules"]

@@ -67,7 +67,9 @@ class JoinMatMul {
   }
 
   bool TakesBias(const Match& m) const {
-    return layouts_.takes_bias && Ask(m, layouts_.takes_bias);
+    return layouts_.takes_bias && Ask(m, [&](const KernelRequest& product) {
+             return layouts_.takes_bias(product, Packed(m) > 0);
+           });
   }
 
   static bool IsRow(const Shape& shape, int64_t columns) {

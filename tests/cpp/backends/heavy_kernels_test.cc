@@ -1,7 +1,9 @@
 // Matrix products, pooling, normalisation and softmax: Float32 and half kernels against Float64
 // ones, whose code is another instance or another algorithm.
 #include "backends/cpu/cpu.h"
+#include "backends/cpu/isa.h"
 #include "backends/cpu/kernels/matmul_loops.h"
+#include "backends/cpu/kernels/matmul_packed.h"
 #include "backends/kernel_runner.h"
 
 namespace ms::testing {
@@ -70,6 +72,20 @@ TEST(MatMul, RowsFarApartMatchFloat64) {
   Compare("MatMul", {F({70, 512}), F({70, 33})}, {{"transpose_a", true}}, DType::kFloat32, 1e-4);
   Compare("MatMul", {F({70, 512}), F({70, 1024})}, {{"transpose_a", true}}, DType::kFloat32, 1e-4);
   Compare("BatchMatMul", {F({1, 40, 70}), F({1, 70, 512})}, {}, DType::kFloat32, 1e-4);
+}
+
+// The primitive with a bias reads them as they lie, unless the second matrix is packed.
+TEST(MatMul, TakesNoBiasWhereRowsAreCopied) {
+  bool copies = cpu::MachineIsa() == cpu::Isa::kAvx2;
+  auto takes = [](const Shape& x, const Shape& y, bool ta, bool packed = false) {
+    Call call("MatMul", {F(x), F(y)}, {{"transpose_a", ta}});
+    return cpu::TakesBias(call.request(), packed);
+  };
+  EXPECT_TRUE(takes({100, 70}, {70, 500}, false));
+  EXPECT_EQ(takes({100, 70}, {70, 512}, false), !copies);
+  EXPECT_TRUE(takes({100, 70}, {70, 512}, false, true));
+  EXPECT_EQ(takes({70, 512}, {70, 100}, true), !copies);
+  EXPECT_EQ(takes({70, 512}, {70, 100}, true, true), !copies);
 }
 
 template <class T>

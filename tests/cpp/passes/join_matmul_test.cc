@@ -9,7 +9,7 @@ using testing::ExpectPass;
 Layouts AnyLayout(bool packs) {
   Layouts layouts;
   layouts.joins = [](const std::string&) { return true; };
-  layouts.takes_bias = [](const KernelRequest&) { return true; };
+  layouts.takes_bias = [](const KernelRequest&, bool) { return true; };
   if (packs) layouts.packed_matrix = [](const KernelRequest& r) { return r.in[1].shape().size(); };
   return layouts;
 }
@@ -104,7 +104,7 @@ TEST(JoinMatMulBias, CastMatricesArePackedFromTheirSource) {
            body + "\n}\n";
   };
   Layouts layouts = AnyLayout(true);
-  layouts.takes_bias = [](const KernelRequest& r) { return r.dtype(0) == DType::kFloat32; };
+  layouts.takes_bias = [](const KernelRequest& r, bool) { return r.dtype(0) == DType::kFloat32; };
   auto pass = [&](Module& m) {
     bool changed = JoinMatMulBias(m, layouts, {1, 2});
     return RemoveDeadCode(m) || changed;

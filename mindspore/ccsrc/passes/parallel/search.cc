@@ -8,10 +8,12 @@
 namespace ms::parallel {
 namespace {
 
-constexpr int kPrices = 10;          // of memory that are tried, between ...
+constexpr int kPrices = 6;           // of memory that are tried, between ...
 constexpr double kCheapest = 1e-15;  // ... seconds for a byte that hardly count ...
 constexpr double kClose = 1.02;      // ... and the dearest, until they are as close as this, ...
 constexpr double kNear = 1e-3;       // ... or no plan that fits takes so much less
+constexpr int kMixes = 12;           // prices that are tried of what these have found, ...
+constexpr double kTilt = 0.1;        // ... so much higher for the last variable
 constexpr double kBetter = 1e-6;     // relative
 // Entries of tables that are looked at: a second has about a thousand million.
 constexpr size_t kWork = size_t{1} << 31;
@@ -59,31 +61,71 @@ void Search::RequireFits(const Choices& choices, const std::string& why) const {
   LackOfMemory(MostHeld(choices), devices, options_.memory_limit, why);
 }
 
-// Plans as points, by what they hold and take: those that are the best at a price of memory are the
-// corners of the lower hull of all. Of the edge in which the limit lies an end is too large, and
-// the other fits; the next price is that at which both are equal, which finds what lies below.
-// Where solutions are not exact it may have been asked before: then one between the prices of the
-// ends.
+double Edge::Price() const {
+  double price = (small.seconds - large.seconds) / (large.held - small.held);
+  return price > low && price < high ? price : std::sqrt(low * high);
+}
+
+void Edge::Take(double price, bool fits, Choices plan) {
+  (fits ? high : low) = price;
+  (fits ? small : large) = std::move(plan);
+}
+
 Choices Search::Fitting(const Choices& free, const Choices& lightest) {
   double limits = static_cast<double>(options_.memory_limit) * options_.stages.count();
-  double bound = free.bound, below = 0, low = kCheapest, high = Goal::kDearest;
-  Choices large = free, small = lightest, best = lightest;
-  for (int i = 0; i < kPrices && high > low * kClose; ++i) {
-    Goal goal{.price = (small.seconds - large.seconds) / (large.held - small.held)};
-    if (!(goal.price > low && goal.price < high)) goal.price = std::sqrt(low * high);
+  double bound = free.bound, below = 0;
+  Edge edge{free, lightest, kCheapest, Goal::kDearest};
+  std::vector<Choices> plans{free, lightest};
+  Choices best = lightest;
+  for (int i = 0; i < kPrices && edge.high > edge.low * kClose; ++i) {
+    Goal goal{.price = edge.Price()};
     Choices next = Solve(goal);
     // Lagrange: no plan that fits takes less.
     bound = std::max(bound, next.bound - goal.price * limits);
     below = std::max(below, goal.Of(next) - goal.price * limits);
-    bool fits = Fits(next), corner = goal.Of(next) < goal.Of(large) * (1 - kBetter);
-    if (fits && next.seconds < best.seconds) best = next;
     bool exact = solver_.together() && !next.limited;
+    plans.push_back(next);
+    if (!exact) {  // what other prices have found may be better, in parts or in all
+      Choices mixed = AmongPlans(goal, plans);
+      if (goal.Of(mixed) < goal.Of(next)) next = std::move(mixed);
+    }
+    bool fits = Fits(next), corner = goal.Of(next) < goal.Of(edge.large) * (1 - kBetter);
+    if (fits && next.seconds < best.seconds) best = next;
     if (exact && (!corner || below >= best.seconds * (1 - kNear))) break;
-    (fits ? high : low) = goal.price;
-    (fits ? small : large) = std::move(next);
+    edge.Take(goal.price, fits, std::move(next));
   }
+  Mix(plans, std::move(edge), &best);
   best.bound = std::min(best.seconds, bound);
   return best;
+}
+
+// The best of what plans choose for each variable.
+Choices Search::AmongPlans(const Goal& goal, const std::vector<Choices>& plans) {
+  std::vector<const States*> states;
+  for (size_t v = 0; v < plans[0].of.size(); ++v) {
+    std::vector<Choice> choices;
+    for (const Choices& plan : plans) choices.push_back(plan.of[v]);
+    states.push_back(&tables().Among(*solver_.problem().variables[v].kind, std::move(choices)));
+  }
+  std::vector<Choice> found(states.size());
+  solver_.Among(goal, states, &found);
+  Choices mixed = Measured(std::move(found));
+  mixed.limited = true;
+  return mixed;
+}
+
+// Equal layers all change at one price, where it would do if some of them did. So bytes get a
+// little dearer from the first to the last, and the price is looked for at which as few as will do
+// are chosen as the end has them that fits.
+void Search::Mix(const std::vector<Choices>& plans, Edge edge, Choices* best) {
+  edge.low /= 1 + kTilt;
+  for (int i = 0; i < kMixes; ++i) {
+    Goal goal{.price = edge.Price(), .tilt = kTilt};
+    Choices next = AmongPlans(goal, plans);
+    bool fits = Fits(next);
+    if (fits && next.seconds < best->seconds) *best = next;
+    edge.Take(goal.price, fits, std::move(next));
+  }
 }
 
 Choices Search::Solve(const Goal& goal) {

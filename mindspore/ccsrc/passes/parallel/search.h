@@ -12,6 +12,19 @@ class Search;
 // goes. `search`, of the problem, has afterwards the tables for what was chosen.
 Choices FindChoices(const Problem& problem, const PlanOptions& options, Search* search);
 
+// Plans as points, by what they hold and take: those that are the best at a price of memory are the
+// corners of the lower hull of all. Of the edge in which the limit lies one end is too large, and
+// the other fits.
+struct Edge {
+  Choices large, small;
+  double low, high;  // prices at which they are the best
+
+  // That at which both are equal, which finds what lies below. Where solutions are not exact it may
+  // have been asked before: then one between those of the ends.
+  double Price() const;
+  void Take(double price, bool fits, Choices plan);
+};
+
 class Search {
  public:
   Search(const Problem& problem, const PlanOptions& options);
@@ -25,6 +38,8 @@ class Search {
   Choices Solve(const Goal& goal);
   Choices Together(const Goal& goal);
   Choices Fitting(const Choices& free, const Choices& lightest);
+  Choices AmongPlans(const Goal& goal, const std::vector<Choices>& plans);
+  void Mix(const std::vector<Choices>& plans, Edge edge, Choices* best);
   bool Follows() const;
   int64_t MostHeld(const Choices& choices) const;
   bool Fits(const Choices& choices) const;

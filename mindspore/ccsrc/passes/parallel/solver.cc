@@ -66,7 +66,8 @@ float Solver::Deviation(const Kind& kind, const Choice& choice) const {
 
 int Solver::OwnCosts(const Goal& goal, size_t variable, const States& states) {
   const Variable& v = problem_.variables[variable];
-  double held = held_[variable];
+  double share = static_cast<double>(variable) / static_cast<double>(held_.size());
+  double held = held_[variable] * (1 + goal.tilt * share);
   auto [place, fresh] = own_.try_emplace({goal.follow, goal.price, states.id, v.times, held}, 0);
   if (!fresh) return place->second;
   auto price = static_cast<float>(goal.price * held);

@@ -22,6 +22,7 @@ struct Choices {
 struct Goal {
   double price = 0;  // seconds for a byte that a device of any stage holds
   bool follow = false;
+  double tilt = 0;  // the price for the last variable is higher by this share of it
 
   // So dear that nothing else counts beside.
   static constexpr double kDearest = 1;

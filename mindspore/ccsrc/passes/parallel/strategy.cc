@@ -190,8 +190,9 @@ void ComputeKind::Count(const Mesh& mesh, const std::vector<int64_t>& cuts,
   if (facts_.keeps) strategy->bytes = made;
 }
 
+// Products bring blocks of their operands into place before they multiply them, so both take time.
 double ComputeKind::Seconds(double flops, double bytes) const {
-  double seconds = std::max(flops / device_.flops, bytes / device_.bytes) + device_.launch;
+  double seconds = flops / device_.flops + bytes / device_.bytes + device_.launch;
   return seconds * facts_.times * (facts_.trained ? 1 + kBackward : 1);
 }
 

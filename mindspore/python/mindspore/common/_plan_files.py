@@ -16,6 +16,10 @@ from mindspore.common._layouts import Layout, Mesh
 from mindspore.common.parameter import Parameter
 
 _GROUPS = "mindspore groups 1"
+# Who asks for a file: a function with its argument, and the method of AutoParallel that sets the same.
+_LAYOUTS = ("set_auto_parallel_context", "strategy_ckpt_save_file", "save_param_strategy_file")
+_SAME = ("set_auto_parallel_context", "group_ckpt_save_file", "set_group_ckpt_save_file")
+_PLAN = ("set_op_strategy_config", "path", "save_operator_strategy_file")
 
 
 def write(graph: Any, mesh: Mesh, rank: int, stage: int = 0) -> None:
@@ -37,23 +41,34 @@ def write(graph: Any, mesh: Mesh, rank: int, stage: int = 0) -> None:
             for p, text in named
             if p.requires_grad or not alone
         }
-        _make_folder(path)
+        _make_folder(_LAYOUTS, path)
         _boxes.write_layouts(path, kept)
     path = context.get_auto_parallel_context("group_ckpt_save_file")
     if path:
-        _make_folder(path)
+        _make_folder(_SAME, path)
         first = stage * math.prod(axis[1] for axis in mesh)  # each stage has its own
         ranks = [first + other for other in _alike(named, mesh, rank)]
         _boxes.write_text(path, json.dumps({"format": _GROUPS, "ranks": ranks}))
     strategy = context.get_auto_parallel_context("operator_strategy")
     if strategy and strategy[0] == "SAVE":
-        _make_folder(strategy[1])
+        _make_folder(_PLAN, strategy[1])
         layouts = {p.name: text for p, text in named}
         _boxes.write_text(strategy[1], json.dumps({"mesh": mesh, "parameters": layouts}))
 
 
-def _make_folder(path: str) -> None:
-    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+def _make_folder(asked: tuple[str, str, str], path: str) -> None:
+    owner, name, method = asked
+    try:
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    except OSError as error:
+        raise ValueError(
+            f"For '{owner}', '{name}' (as for 'AutoParallel.{method}', 'file_path') must be a file in a folder that is there or can be "
+            f"made, but got '{path}': {error}."
+        ) from None
+    if os.path.isdir(path):
+        raise ValueError(
+            f"For '{owner}', '{name}' (as for 'AutoParallel.{method}', 'file_path') must be a file, but '{path}' is a folder."
+        )
 
 
 def kept_layout(text: str, mesh: Mesh, shape: Sequence[int]) -> _boxes.Layout:

@@ -50,7 +50,8 @@ TEST(Counts, GraphsRunAsOftenAsTheyAreCalled) {
   for (const Node* node : Named(*module, "once")->nodes()) {
     if (node->kind == NodeKind::kApply) product = node;
   }
-  double one = 2.0 * 64 * 64 * 64 / options.device.flops + options.device.launch;
+  double one = 2.0 * 64 * 64 * 64 / options.device.flops +
+               3.0 * 4 * 64 * 64 / options.device.bytes + options.device.launch;
   EXPECT_NEAR(plan.of(product).compute_seconds, 7.5 * one, 1e-3 * one);
 }
 

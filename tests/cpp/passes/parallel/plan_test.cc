@@ -270,6 +270,28 @@ TEST(Plan, MemoryHasAPrice) {
   }
 }
 
+// All equal layers would change at one price; only as many do as must.
+TEST(Plan, OfEqualLayersSomeAreCutForMemory) {
+  Network n;
+  std::string y = n.Data("x", "Float32[64, 1024]");
+  for (int i = 0; i < 8; ++i) {
+    std::string w = n.Parameter(fmt::format("w{}", i), "Float32[1024, 1024]");
+    y = n.Op("Tanh({})", n.Op("MatMul({}, {})", y, w));
+  }
+  auto module = n.Step(n.Op("ReduceMean({}, axis=[], keep_dims=false)", y));
+  // Each message is dear, so Parameters lie whole where there is room.
+  PlanOptions options = OptionsFor(*module, MeshOf({4}, 1e-2, 1e-12));
+  auto held = [](const Plan& plan) { return plan.memory.parameters + plan.memory.activations; };
+  Plan free = MakePlan(*module, options);
+  options.memory_limit = held(free) * 3 / 10;
+  Plan light = MakePlan(*module, options);
+  ASSERT_GT(light.seconds, 1.1 * free.seconds);
+  options.memory_limit = (held(free) + held(light)) / 2;
+  Plan half = MakePlan(*module, options);
+  EXPECT_LE(held(half), options.memory_limit);
+  EXPECT_LE(half.seconds - free.seconds, 0.7 * (light.seconds - free.seconds));
+}
+
 TEST(Plan, FollowsPins) {
   Network n;
   std::string x = n.Data("x", "Float32[64, 32]");

@@ -90,21 +90,17 @@ KernelChoice WideMatMul(const KernelRequest& r) {
   return Gemm(r, p);
 }
 
-// With AVX2 oneDNN reads a matrix in columns of a few vectors. Where its rows are a multiple of 2
-// KB apart, these meet in few lines of the cache, and half of the speed is lost. A copy costs less,
-// unless the other matrix has few rows. Measured: 256 x 1024 by 1024 x 1024 took 11 ms, and
-// takes 5.5.
 KernelChoice PaddedMatMul(const KernelRequest& r) {
-  constexpr int64_t kAliasing = 512, kPadding = 16, kLeast = 8;
-  if (MachineIsa() != Isa::kAvx2) return No("needs AVX2, and nothing wider");
+  constexpr int64_t kPadding = 16;
   Products p(r);
   if (r.dtype(0) != DType::kFloat32) return No("needs Float32, got {}", Name(r.dtype(0)));
   if (p.count() != 1 || p.Work() <= kSmallProduct) return No("needs one product that is not small");
   bool ta = r.attr<bool>("transpose_a"), tb = r.attr<bool>("transpose_b");
+  Aliasing rows = RowsThatAlias(p, ta, tb);
+  if (!rows.a && !rows.b) return No("needs AVX2 alone, and rows a multiple of 2 KB apart");
   Operand2D a(p.m, p.k, ta), b(p.k, p.n, tb);
-  if (ta && a.columns % kAliasing == 0 && p.n >= kLeast) a.padding = kPadding;
-  if (!tb && b.columns % kAliasing == 0 && p.m >= kLeast) b.padding = kPadding;
-  if (!a.padding && !b.padding) return No("needs rows a multiple of 2 KB apart");
+  if (rows.a) a.padding = kPadding;
+  if (rows.b) b.padding = kPadding;
   return Gemm(r, p, a, b);
 }
 
@@ -134,6 +130,17 @@ bool CopiesMuch(const Products& p, bool transpose_a, bool transpose_b) {
   if (transpose_b || p.n < 256) return false;
   if (transpose_a) return p.k >= 2048 && p.m >= 128;
   return p.k >= 2048 || p.n >= 2048 || p.m <= 32;
+}
+
+// With AVX2 oneDNN reads a matrix in columns of a few vectors. Where its rows are a multiple of 2
+// KB apart, these meet in few lines of the cache, and half of the speed is lost. A copy costs less,
+// unless the other matrix has few rows. Measured: 256 x 1024 by 1024 x 1024 took 11 ms, and
+// takes 5.5.
+Aliasing RowsThatAlias(const Products& p, bool transpose_a, bool transpose_b) {
+  constexpr int64_t kApart = 512, kLeast = 8;
+  if (MachineIsa() != Isa::kAvx2) return {};
+  return {.a = transpose_a && p.m % kApart == 0 && p.n >= kLeast,
+          .b = !transpose_b && p.n % kApart == 0 && p.m >= kLeast};
 }
 
 void AddMatMul(KernelTable& table) {

@@ -83,12 +83,15 @@ KernelChoice PackMatrix(const KernelRequest& r) {
 
 }  // namespace
 
-bool TakesBias(const KernelRequest& r) {
+// Where MatMul has a quicker kernel than the primitive, that and a pass over its result are less.
+bool TakesBias(const KernelRequest& r, bool packed) {
   memory::data_type type;
   if (!OneDnnType(r.dtype(0), &type) || type != memory::data_type::f32) return false;
   Products p(r);
-  return p.Work() > kSmallProduct &&
-         !CopiesMuch(p, r.attr<bool>("transpose_a"), r.attr<bool>("transpose_b"));
+  bool ta = r.attr<bool>("transpose_a"), tb = r.attr<bool>("transpose_b");
+  Aliasing slow = RowsThatAlias(p, ta, tb);
+  bool plain_is_slow = slow.b || CopiesMuch(p, ta, tb);
+  return p.Work() > kSmallProduct && !slow.a && (packed || !plain_is_slow);
 }
 
 // With few rows, what counts is to read the matrix: packed it takes 0.4 (one row) to 0.95 (128) of

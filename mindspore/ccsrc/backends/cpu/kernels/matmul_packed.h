@@ -18,8 +18,14 @@ Desc OperandDesc(const Shape& shape, int rank, bool transposed, dnnl::memory::da
 // again and again: it does where its rows lie across the blocks.
 bool CopiesMuch(const Products& p, bool transpose_a, bool transpose_b);
 
+// Which matrices are slow to read as they lie: what computes the product has to copy them.
+struct Aliasing {
+  bool a = false, b = false;
+};
+Aliasing RowsThatAlias(const Products& p, bool transpose_a, bool transpose_b);
+
 // What passes ask of a MatMul (kernel/layout.h).
-bool TakesBias(const KernelRequest& product);
+bool TakesBias(const KernelRequest& product, bool packed);
 int64_t PackedMatrix(const KernelRequest& product);
 
 void AddMatMulBias(KernelTable& table);

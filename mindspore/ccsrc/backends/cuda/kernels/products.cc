@@ -226,7 +226,7 @@ void AddProducts(KernelTable& table) {
 const Layouts& TheLayouts() {
   static const Layouts layouts = [] {
     Layouts l;
-    l.takes_bias = [](const KernelRequest& product) {
+    l.takes_bias = [](const KernelRequest& product, bool) {
       return product.op.name == "MatMul" && IsFloating(product.dtype(0)) &&
              product.dtype(0) != DType::kFloat64;
     };
