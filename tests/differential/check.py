@@ -19,6 +19,7 @@ import mindspore as ms
 from differential.answers import of_kernels, read_accepted, read_answers
 from differential.calllib import Array, At, Call, calls_of, described, families, result_of, value_of
 from differential.compare import difference, shortened
+from differential.kinds import wrong_kind
 from differential.wild import wild_calls
 
 # What a user may be told of wrong arguments. Others escape from inside of us by accident.
@@ -107,6 +108,8 @@ def problem(listed: Call, answer: dict[str, Any], compiled: bool, wild: bool = F
             return f"the refusal is not ours: {says}"
         if not fits or isinstance(error, RecursionError):
             return says if "absent" not in answer else ""
+        if "raises" in answer:
+            return wrong_kind(error, answer["raises"])
         return says if "value" in answer else ""
     if "raises" in answer:
         # A wild call may be one that only the kernels of the reference cannot do.
