@@ -309,7 +309,7 @@ REFUSALS = [
     (lambda x: ops.meshgrid(x, indexing="ab"), ValueError, "'indexing' must be"),
     (lambda x: ops.randint(3, 3, (2,)), ValueError, "'low' must be less than 'high'"),
     (lambda x: ops.dropout(x, 1.5), ValueError, "'p' must be in [0, 1]"),
-    (lambda x: ops.rand(2, dtype=ms.int32), ValueError, "'dtype' must be a float type"),
+    (lambda x: ops.rand(2, dtype=ms.int32), TypeError, "'dtype' must be a float type"),
     (lambda x: ops.bernoulli(x, 2.0), ValueError, "'p' must be in [0, 1]"),
     (lambda x: ops.assign(x, x), TypeError, "must be a Parameter"),
 ]

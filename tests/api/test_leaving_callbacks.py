@@ -57,7 +57,8 @@ def test_a_training_goes_on_from_its_backup(tmp_path):
 
 @pytest.mark.parametrize("given", [{"backup_dir": 3}, {"save_freq": 0}, {"save_freq": "step"}])
 def test_a_backup_refuses(given):
-    with pytest.raises(ValueError, match="For 'BackupAndRestore', '"):
+    kind = TypeError if "backup_dir" in given else ValueError
+    with pytest.raises(kind, match="For 'BackupAndRestore', '"):
         BackupAndRestore(**{"backup_dir": "x", **given})
 
 
@@ -190,5 +191,5 @@ def test_in_a_thread_the_file_alone_tells(tmp_path):
 
 
 def test_leaving_refuses():
-    with pytest.raises(ValueError, match="For 'OnRequestExit', 'save_ckpt' must be a bool"):
+    with pytest.raises(TypeError, match="For 'OnRequestExit', 'save_ckpt' must be a bool"):
         OnRequestExit(save_ckpt=1)

@@ -325,7 +325,7 @@ def test_combined(mode):
         (lambda: nn.Conv2d(True, 1, 3), TypeError, "'in_channels' must be an int"),
         (lambda: nn.Conv2d(3, 4, 0), ValueError, "'kernel_size'"),
         (lambda: nn.Conv2d(3, 4, "a"), TypeError, "'kernel_size'"),
-        (lambda: nn.Conv2d(3, 4, (3, 3, 3)), TypeError, "tuple of 2 ints"),
+        (lambda: nn.Conv2d(3, 4, (3, 3, 3)), ValueError, "tuple of 2 ints"),
         (lambda: nn.Conv2d(3, 4, 3, stride=0), ValueError, "'stride'"),
         (lambda: nn.Conv2d(3, 4, 3, pad_mode="foo"), ValueError, "'pad_mode' must be one of"),
         (lambda: nn.Conv2d(3, 4, 3, padding=1), ValueError, "'padding' must be 0 unless"),

@@ -23,6 +23,11 @@ def read_answers(family: str, wild: bool = False) -> dict[str, dict[str, Any]]:
     return {answer.pop("call"): answer for answer in map(json.loads, lines)}
 
 
+def has_wild(family: str) -> bool:
+    """Whether the reference was asked for wild calls that are made of a family's."""
+    return _answers(family, True).exists()
+
+
 def of_kernels(answer: dict[str, Any]) -> bool:
     """Whether it may be that only the kernels of the reference cannot do what was asked."""
     return answer.get("no_kernel", False) or answer.get("raises") in _OF_KERNELS

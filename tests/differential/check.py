@@ -16,9 +16,10 @@ from judge import judge
 from peers import torch
 
 import mindspore as ms
-from differential.answers import of_kernels, read_accepted, read_answers
+from differential.answers import has_wild, of_kernels, read_accepted, read_answers
 from differential.calllib import Array, At, Call, calls_of, described, families, result_of, value_of
 from differential.compare import difference, shortened
+from differential.kinds import wrong_kind
 from differential.wild import wild_calls
 
 # What a user may be told of wrong arguments. Others escape from inside of us by accident.
@@ -107,6 +108,8 @@ def problem(listed: Call, answer: dict[str, Any], compiled: bool, wild: bool = F
             return f"the refusal is not ours: {says}"
         if not fits or isinstance(error, RecursionError):
             return says if "absent" not in answer else ""
+        if "raises" in answer:
+            return wrong_kind(error, answer["raises"])
         return says if "value" in answer else ""
     if "raises" in answer:
         # A wild call may be one that only the kernels of the reference cannot do.
@@ -122,8 +125,10 @@ def problem(listed: Call, answer: dict[str, Any], compiled: bool, wild: bool = F
 
 def _is_of_call(listed: Call) -> bool:
     """Whether it is ours to refuse: not a program's own line, nor a method of what has no such method."""
-    is_method = listed.name.startswith("Tensor.")
-    return listed.program is None and not (is_method and not isinstance(listed.args[0], Array))
+    of_none = listed.name.startswith("Tensor.") and not isinstance(
+        next(iter(listed.args), None), Array
+    )
+    return listed.program is None and not of_none
 
 
 def _is_inside(error: Exception) -> bool:
@@ -153,7 +158,8 @@ def _takes_more(listed: Call, answer: dict[str, Any], accepted: dict[str, str]) 
 def main() -> None:
     """Lists what is wrong."""
     wild = "--wild" in sys.argv
-    for family in [a for a in sys.argv[1:] if not a.startswith("-")] or families():
+    asked = [a for a in sys.argv[1:] if not a.startswith("-")] or families()
+    for family in filter(has_wild, asked) if wild else asked:
         for said in problems(family, wild=wild):
             print(f"{family}: {said}".replace("\n", " "))
 

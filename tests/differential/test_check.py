@@ -10,6 +10,7 @@ import pytest
 from differential import check
 from differential.calllib import Call
 from differential.check import problem
+from differential.kinds import wrong_kind
 
 
 @pytest.mark.parametrize("answer", [{"raises": "ValueError"}, {"absent": True}])
@@ -40,6 +41,58 @@ def test_a_refusal_is_ours(error: Exception, wrong: bool, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(check, "result_of", refused)
     assert bool(check.problem(Call("ops.abs", (3,)), {"raises": "TypeError"}, False)) == wrong
+
+
+@pytest.mark.parametrize(
+    ("error", "theirs", "wrong"),
+    [
+        # Where both agree, or the reference does not say of which kind it is, the rule may rest.
+        (ValueError("'axis' must be an int, but got str."), "ValueError", False),
+        (IndexError("the index must be in [0, 3), but got 7."), "ValueError", False),
+        (ValueError("'axis' must be in [0, 3), but got 7."), "RuntimeError", False),
+        # Where they differ, a wrong type is a TypeError and a wrong value a ValueError.
+        (TypeError("'axis' must be an int, but got str."), "ValueError", False),
+        (ValueError("'axis' must be an int, but got str."), "TypeError", True),
+        (ValueError("'axis' must be an int, but got str."), "RuntimeError", True),
+        (ValueError("'axis' must be in [0, 3), but got 7."), "TypeError", False),
+        (TypeError("'axis' must be in [0, 3), but got 7."), "ValueError", True),
+        (TypeError("'axis' must be in [0, 3), but got 7."), "RuntimeError", True),
+        (RuntimeError("'axis' must be in [0, 3), but got 7."), "ValueError", True),
+        (
+            TypeError("'axis' must be an int, or a tuple or list of ints, but got (1, 'a')."),
+            "ValueError",
+            False,
+        ),
+        (TypeError("'size' must be a tuple of 2 ints, but got (1, 2, 3)."), "ValueError", True),
+        (
+            TypeError(
+                "the dtype of 'x' must be one of [Bool], but got Int8. Did you mean x.astype()?"
+            ),
+            "ValueError",
+            False,
+        ),
+        (TypeError("'mode' must be one of 'a', 'b', but got 3."), "ValueError", False),
+        (TypeError("'mode' must be one of 'a', 'b', but got 'c'."), "ValueError", True),
+        (TypeError("abs() missing 1 required positional argument: 'input'"), "ValueError", False),
+        (
+            ValueError("one of 'size' and 'factor' must be given, but got None and None."),
+            "TypeError",
+            False,
+        ),
+        (NotImplementedError("there is no such device in this build."), "TypeError", False),
+    ],
+)
+def test_the_kind_of_a_refusal(error: Exception, theirs: str, wrong: bool) -> None:
+    named = error if "() " in error.args[0] else type(error)(f"For 'abs', {error}")
+    assert bool(wrong_kind(named, theirs)) == wrong
+
+
+def test_a_refusal_of_another_kind_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: Any) -> None:
+        raise ValueError("For 'abs', 'input' must be a Tensor, but got int.")
+
+    monkeypatch.setattr(check, "result_of", refused)
+    assert check.problem(Call("ops.abs", (3,)), {"raises": "TypeError"}, False)
 
 
 def test_files_of_calls_are_left_nowhere() -> None:

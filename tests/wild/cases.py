@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import zlib
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -11,9 +12,9 @@ from judge import judge
 
 from mindspore import Tensor
 from wild.targets import Target, targets
-from wild.values import FEW, GRID, TENSORS, VALUES
+from wild.values import FEW, GRID, PATHS, TENSORS, VALUES
 
-OF_EACH = 24  # quick cases of a target at most
+OF_EACH = 30  # quick cases of a target at most
 
 Place = int | str  # of an argument, or its name
 
@@ -35,7 +36,7 @@ class Case(NamedTuple):
         """What it is called with."""
         args, kwargs = list(self.target.args), dict(self.target.kwargs)
         for place, value in self.values:
-            made = (VALUES.get(value) or GRID[value])()
+            made = _KNOWN[value]()
             if isinstance(place, int):
                 args[place] = made
             else:
@@ -55,6 +56,8 @@ def cases(kind: str, only: str = "") -> Iterator[Case]:
         if kind == "quick" and len(found) > OF_EACH:
             found = drawn.sample(found, OF_EACH)
         yield from found
+        if target.of_files:
+            yield from _of_paths(target)
         if kind == "all" and len(target.args) > 1:
             for value in VALUES:
                 yield Case(target, tuple((i, value) for i in range(len(target.args))))
@@ -64,8 +67,17 @@ def _places(target: Target) -> list[Place]:
     return [*range(len(target.args)), *target.names]
 
 
+# What takes long because so much is asked for: as many pieces, files or layers.
+_OF_MANY = re.compile(
+    r"(ops|Tensor|mint|numpy)\.(array_|tensor_|[dhv])?(un)?split|mindrecord\.|nn\.Transformer(En|De)?(coder)?\(\)"
+)
+_MANY = ("1000", "10**6")
+
+
 def _takes(target: Target, place: Place, value: str) -> bool:
-    """Whether a value can be there at all: a method belongs to a tensor."""
+    """Whether a value can be there at all: a method belongs to a tensor, and nobody waits for a million files."""
+    if value in _MANY and _OF_MANY.match(target.name):
+        return False
     bound = place == 0 and target.name.startswith("Tensor.")
     return not bound or value in TENSORS or value in GRID
 
@@ -75,6 +87,12 @@ def _of(target: Target, chosen: Sequence[str]) -> Iterator[Case]:
         for value in chosen:
             if _takes(target, place, value):
                 yield Case(target, ((place, value),))
+
+
+def _of_paths(target: Target) -> Iterator[Case]:
+    for place in target.kwargs or target.names[:1]:
+        for value in PATHS:
+            yield Case(target, ((place, value),))
 
 
 def _drawn(target: Target, drawn: random.Random, count: int) -> Iterator[Case]:
@@ -96,6 +114,7 @@ def _drawn(target: Target, drawn: random.Random, count: int) -> Iterator[Case]:
 
 
 _GRID, _VALUES = list(GRID), list(VALUES)
+_KNOWN = {**VALUES, **GRID, **PATHS}
 
 
 def run(case: Case) -> str:

@@ -76,8 +76,11 @@ _PLAIN = {
     "train.ReduceLROnPlateau": "",
     "train.TimeMonitor": "2",
 }
+_UPDATED = "net().trainable_params() | (f(1, 3), f(1))"
 FACES = {
     **_PLAIN,
+    **dict.fromkeys((f"mint.optim.{name}" for name in ("Adam", "AdamW", "FusedAdamW")), _UPDATED),
+    "mint.optim.SGD": _UPDATED.replace(" |", ", 0.1 |"),
     **{f"dataset.vision.{name}": text for name, text in _VISION.items()},
     **{f"dataset.transforms.{name}": text for name, text in _TRANSFORMS.items()},
 }

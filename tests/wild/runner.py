@@ -16,7 +16,7 @@ from pathlib import Path
 
 from wild.cases import cases
 
-SECONDS = 10.0  # for one case
+SECONDS = 8.0  # for one case
 _STARTING, _DONE = -2, -1  # notes that are no case
 _TESTS = str(Path(__file__).resolve().parents[1])
 

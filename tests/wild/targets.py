@@ -19,6 +19,7 @@ import mindspore.scipy.sparse.linalg
 from mindspore import Tensor, _core, mint, nn, ops
 from mindspore.common import initializer
 from mindspore.ops._bind import _split_signature
+from wild import places
 from wild.faces import FACES
 from wild.listed import is_listed, listed_arguments, listed_object
 from wild.samples import TEXTS, arguments, f, from_signature
@@ -35,6 +36,7 @@ class Target:
     args: list
     kwargs: dict
     names: list[str]  # parameters that can be given by name and are not among `args`
+    of_files: bool = False
 
 
 @functools.cache
@@ -170,6 +172,9 @@ _MODULES = {
     "mint.linalg": mint.linalg,
     "mint.nn": mint.nn,
     "mint.nn.functional": mint.nn.functional,
+    "mint.optim": mint.optim,
+    "mint.distributed": mint.distributed,
+    "communication.comm_func": ms.communication.comm_func,
     "scipy.linalg": mindspore.scipy.linalg,
     "scipy.fft": mindspore.scipy.fft,
     "scipy.optimize": mindspore.scipy.optimize,
@@ -203,4 +208,8 @@ def targets(only: str = "") -> list[Target]:
             found.extend(_of_class(name, member))
         else:
             found.append(_of_function(name, member))
+    for name, function, kwargs, names in places.calls():
+        if name.startswith(only):
+            of_files = not name.startswith("communication.")
+            found.append(Target(name, lambda f=function: f, [], kwargs, names, of_files))
     return found

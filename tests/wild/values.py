@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 import mindspore as ms
 from mindspore import Tensor, nn
+from wild.places import path_of
 from wild.samples import b, f
 
 
@@ -29,6 +31,11 @@ NUMBERS: dict[str, Callable[[], Any]] = {
     "2**62": lambda: 2**62,
     "2**63": lambda: 2**63,
     "-2**63": lambda: -(2**63),
+    "1000": lambda: 1000,
+    "10**6": lambda: 10**6,
+    "10**10": lambda: 10**10,
+    "1e3": lambda: 1e3,
+    "1e10": lambda: 1e10,
     "10**400": lambda: 10**400,
     "3.7": lambda: 3.7,
     "1e300": lambda: 1e300,
@@ -71,6 +78,9 @@ CONTAINERS: dict[str, Callable[[], Any]] = {
     "[x, None]": lambda: [f(2, 3), None],
     "an array": lambda: np.ones((2, 3), np.float32),
     "an array of objects": lambda: np.array([None, 1]),
+    "an array of complex": lambda: np.full((2, 3), 1 + 2j),
+    "[1+2j]": lambda: [1 + 2j],
+    "(10**6, 1)": lambda: (10**6, 1),
 }
 TENSORS: dict[str, Callable[[], Any]] = {
     "an empty tensor": lambda: Tensor(np.zeros((0,), np.float32)),
@@ -80,11 +90,15 @@ TENSORS: dict[str, Callable[[], Any]] = {
     "a tensor of rank 1": lambda: f(6),
     "a tensor of rank 5": lambda: f(1, 2, 1, 3, 1),
     "a tensor of bools": lambda: b(2, 3),
+    "a tensor with a long axis": lambda: Tensor(np.ones((1, 100_000), np.float32)),
+    "a long tensor": lambda: Tensor(np.arange(100_000, dtype=np.int32)),
+    "a tensor of large floats": lambda: f(2, 3) * 1e10,
+    "a tensor of large ints": lambda: Tensor(np.full((2, 3), 10**6, np.int32)),
     **{
         f"a tensor of {dtype}": _tensor(dtype)
         for dtype in (
             *(ms.float16, ms.bfloat16, ms.float64, ms.int8, ms.uint8, ms.int32, ms.int64),
-            *(ms.uint64, ms.complex64),
+            *(ms.uint64, ms.complex64, ms.complex128),
         )
     },
 }
@@ -138,5 +152,16 @@ VALUES = {**NUMBERS, **OBJECTS, **CONTAINERS, **TENSORS}
 FEW = (
     *("None", "-1", "0", "2**63", "2**40", "3.7", "'abc'", "object()", "()", "[None]", "{'a': 1}"),
     *("(2**31, 2**31, 2**31)", "an empty tensor", "a 0-d tensor", "a tensor of rank 5"),
-    *("a tensor of bools", "a generator"),
+    *("a tensor of bools", "a generator", "1+2j", "1000", "10**6", "1e10", "(10**6, 1)"),
+    *("a tensor of Complex64", "a tensor with a long axis", "a tensor of large ints"),
 )
+# Where a file is wanted.
+PATHS: dict[str, Callable[[], str]] = {
+    f"a path of {what}": functools.partial(path_of, kind)
+    for what, kind in (
+        ("nothing", "missing"),
+        ("an empty file", "empty"),
+        ("a folder", "folder"),
+        ("noise", "noise"),
+    )
+}

@@ -225,7 +225,8 @@ void CheckInputs(const OpDef& op, const Types& inputs) {
   size_t declared = op.inputs.size();
   bool enough = op.variadic ? inputs.size() >= declared : inputs.size() == declared;
   if (!enough) {
-    Throw(ErrorKind::kType, "For '{}', it takes {}{} input{}, but got {}.", op.name,
+    ErrorKind kind = op.variadic ? ErrorKind::kValue : ErrorKind::kType;  // of a tuple's size
+    Throw(kind, "For '{}', it takes {}{} input{}, but got {}.", op.name,
           op.variadic ? "at least " : "", declared, declared == 1 ? "" : "s", inputs.size());
   }
   for (size_t i = 0; i < inputs.size(); ++i) {

@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from mindspore.common import seed as _seed
+from mindspore.common._checked import check_value
 
 
 def _rng() -> np.random.Generator:
@@ -30,7 +31,8 @@ def _calculate_fan_in_and_fan_out(shape: tuple[int, ...]) -> tuple[int, int]:
 
 def _calculate_correct_fan(shape: tuple[int, ...], mode: str) -> int:
     """Fan in or fan out, as `mode` says."""
-    mode = mode.lower()
+    shape = check_value(tuple[int, ...], shape, "shape", "initializer")
+    mode = check_value(str, mode, "mode", "initializer").lower()
     if mode not in ("fan_in", "fan_out"):
         raise ValueError(
             f"For 'initializer', 'mode' must be one of 'fan_in', 'fan_out', but got '{mode}'."

@@ -38,6 +38,7 @@ class Refused:
 _LARGEST = int(sys.float_info.max)
 TOO_LARGE = Refused(ValueError, f"be at most {sys.float_info.max:.3g}")
 NO = Refused(TypeError)  # of another type, which messages call by the words of the kind
+OTHER_SIZE = Refused(ValueError)  # of the type, but not of as many items as the kind says
 UNKNOWN = Refused(None)  # a number that is known only when the graph under compilation runs
 
 
@@ -55,10 +56,12 @@ class Kind:
 # ---- conditions on values -----------------------------------------------------------------------------------------------
 @dataclasses.dataclass(frozen=True)
 class Where:
-    """A condition in an annotation: of the values of a type, those that pass. `must` says which they are."""
+    """A condition in an annotation: of the values of a type, those that pass. `must` says which they are, `error` by what others
+    are refused."""
 
     test: Callable[[Any], Any]
     must: str
+    error: type[Exception] = ValueError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -119,7 +122,9 @@ Reduction: TypeAlias = Literal["none", "mean", "sum"]
 IndexDType: TypeAlias = Annotated[
     DType,
     Where(
-        lambda x: x in (_core.int16, _core.int32, _core.int64), "be one of Int16, Int32 and Int64"
+        lambda x: x in (_core.int16, _core.int32, _core.int64),
+        "be one of Int16, Int32 and Int64",
+        TypeError,
     ),
 ]
 
@@ -276,7 +281,7 @@ def _annotated(annotation: Any, notes: tuple) -> Kind | None:
 
 
 def _conditional(take: Callable[[Any], Any], condition: Where) -> Callable[[Any], Any]:
-    other = Refused(ValueError, condition.must)
+    other = Refused(condition.error, condition.must)
 
     def checked(value: Any) -> Any:
         got = take(value)
@@ -306,7 +311,7 @@ def _container(origin: Any, args: tuple) -> Kind:
         if not isinstance(value, (tuple, list)) or not isinstance(value, types_):
             return NO
         if count is not None and len(value) != count:
-            return NO
+            return OTHER_SIZE
         items = [take_or_leave(take, v) for v in value]
         for got in items:
             if isinstance(got, Refused):
@@ -341,6 +346,8 @@ def described(value: Any, whole: bool = False) -> str:
         return f"[{inner}]" if isinstance(value, list) else f"({inner})"
     if isinstance(value, int) and value.bit_length() > 256:  # Python may refuse to print it
         return f"an int of {value.bit_length()} bits"
+    if whole and isinstance(value, DType):
+        return str(value)
     if whole and isinstance(value, (bool, int, float, complex, str, np.generic)):
         text = repr(value)
         return text if len(text) <= 60 else text[:57] + "..."

@@ -318,9 +318,10 @@ def _from_dlpack(dlpack: Any) -> Tensor:
     try:
         return _core.from_numpy(np.from_dlpack(exporter))
     except (TypeError, AttributeError, RuntimeError, ValueError, BufferError) as error:
+        kind = type(dlpack).__name__
         raise TypeError(
             f"For 'from_dlpack', 'dlpack' must be a DLPack capsule of the CPU that was not used yet, in memory as NumPy can read "
-            f"it, but got {dlpack!r}."
+            f"it, but got {dlpack if kind == 'PyCapsule' else kind}."
         ) from error
 
 

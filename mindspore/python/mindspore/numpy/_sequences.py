@@ -14,8 +14,9 @@ from mindspore.common._checked import check_functions
 from mindspore.common._kinds import Count, Real
 from mindspore.common._size import require_memory
 from mindspore.numpy.dtypes import Dtype, float32, promoted
-from mindspore.numpy.utils import Array, Operand, along, as_tensor, axis_of, cast, floating, part
+from mindspore.numpy.utils import Array, Operand, along, as_tensor, axis_of, cast, floating
 from mindspore.ops.function.array_func import _number
+from mindspore.ops.function.matrix_func import powers
 
 
 def arange(
@@ -122,12 +123,8 @@ def vander(x: Array, N: Count | None = None, increasing: bool = False) -> Tensor
     if x.ndim != 1:
         raise ValueError(f"For 'vander', 'x' must have one dimension, but got shape {x.shape}.")
     count = x.shape[0] if N is None else N
-    require_memory("vander", count * x.size, 3 * x.itemsize)
-    powers, step = ops.ones((x.shape[0], 1), x.dtype), ops.expand_dims(x, 1)
-    while powers.shape[1] < count:
-        powers, step = ops.concat((powers, powers * step), 1), step * step
-    powers = part(powers, 1, 0, count)
-    return powers if increasing else ops.flip(powers, (1,))
+    columns = powers("vander", x, count)
+    return columns if increasing else ops.flip(columns, (1,))
 
 
 def _window(name: str, values: Callable[[int], np.ndarray]) -> Any:

@@ -177,7 +177,9 @@ _MOST_NUMBERS = 1 << 24
 def make_range(*args: int) -> tuple:
     """`range(...)` as a tuple."""
     if not 1 <= len(args) <= 3:
-        raise TypeError(f"For 'make_range', there must be 1 to 3 numbers, but got {len(args)}.")
+        raise TypeError(
+            f"For 'make_range', the call must be make_range([start,] stop[, step]), but got {len(args)} arguments."
+        )
     if len(args) == 3 and args[2] == 0:
         raise ValueError("For 'make_range', the step must not be 0, but got 0.")
     numbers = range(*args)

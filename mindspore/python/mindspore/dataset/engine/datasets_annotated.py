@@ -32,6 +32,7 @@ from mindspore.dataset.engine.source_files import (
     present,
     read_json,
     read_lines,
+    small_endings,
 )
 
 _META = "_meta-filename"
@@ -224,6 +225,7 @@ class CelebADataset(AnnotatedDataset):
         self.dataset_dir = where = folder(op, dataset_dir)
         self.usage = choice(op, "usage", usage, ["all", "train", "valid", "test"], "all")
         _refuse_decrypt(op, decrypt)
+        endings = small_endings(op, extensions)
         (path,) = present(op, where, ["list_attr_celeba.txt"])
         part = None
         if self.usage != "all":
@@ -239,9 +241,7 @@ class CelebADataset(AnnotatedDataset):
                 raise RuntimeError(
                     f"The file '{path}', line {row}, must have {count} times 1 or -1."
                 )
-            if (part is None or name in part) and (
-                extensions is None or is_picture(name, [e.lower() for e in extensions])
-            ):
+            if (part is None or name in part) and (extensions is None or is_picture(name, endings)):
                 names.append(name)
                 signs.append([mark == "1" for mark in marks])
         inner = os.path.join(where, "img_align_celeba")

@@ -308,8 +308,10 @@ class Multi30kDataset(PieceDataset):
         self.dataset_dir = folder(op, dataset_dir)
         places = {"train": "training/train", "test": "mmt16_task1_test/test", "valid": "validation/val"}  # fmt: skip
         self.usage = choice(op, "usage", usage, [*places, "all"], "all")
+        if language_pair is not None:
+            check_type(op, "language_pair", language_pair, (list, tuple))
         pair = ["en", "de"] if language_pair is None else list(language_pair)
-        if sorted(pair) != ["de", "en"]:
+        if pair not in (["en", "de"], ["de", "en"]):
             raise ValueError(
                 f"For '{op}', language_pair must be ['en', 'de'] or ['de', 'en'], but got {language_pair!r}."
             )

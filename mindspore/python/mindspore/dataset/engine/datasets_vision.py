@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mindspore import _core
+from mindspore.dataset.core.validator_helpers import check_type
 from mindspore.dataset.engine.datasets import MappableDataset
 from mindspore.dataset.engine.samplers import choose_sampler
 from mindspore.dataset.engine.source_files import (
@@ -21,6 +22,7 @@ from mindspore.dataset.engine.source_files import (
     files_below,
     folder,
     pictures_column,
+    small_endings,
 )
 
 _IDX_TYPES = {8: ">u1", 9: ">i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
@@ -274,10 +276,11 @@ class ImageFolderDataset(ColumnDataset):
             raise NotImplementedError(
                 f"For '{op}', decrypt is not supported: decrypt the files beforehand."
             )
-        endings = tuple(e.lower() for e in extensions or (*_PICTURES, ""))
+        endings = small_endings(op, extensions) or (*_PICTURES, "")
         classes = sorted(e.name for e in os.scandir(self.dataset_dir) if e.is_dir())
         if class_indexing is None:
             class_indexing = {name: number for number, name in enumerate(classes)}
+        check_type(op, "class_indexing", class_indexing, dict)
         self.class_indexing = class_indexing
         self.num_shards = num_shards
         files = []

@@ -477,7 +477,7 @@ def _user_sampler(op: str, sampler: Any, num_samples: int | None) -> Sampler:
                 )
             return _Limited(sampler, num_samples)
         return sampler
-    if isinstance(sampler, Iterable):
+    if isinstance(sampler, Iterable) and getattr(sampler, "ndim", None) != 0:
         return IterableSampler(sampler, num_samples)
     raise TypeError(
         f"For '{op}', sampler must be a Sampler or an iterable of indices, but got "

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from mindspore import _core, _paths
+from mindspore.common._checked import check_value
 from mindspore.dataset.core.validator_helpers import check_int, check_type
 from mindspore.dataset.engine.datasets import MappableDataset
 from mindspore.dataset.engine.samplers import (
@@ -99,6 +100,12 @@ def read_json(path: str) -> Any:
         return json.loads(read_text(path))
     except json.JSONDecodeError as error:
         raise ValueError(f"The file '{path}' must be JSON, but got {error}.") from None
+
+
+def small_endings(op: str, extensions: Sequence[str] | None) -> tuple[str, ...]:
+    """The endings of files that are asked for, in small letters; none where none are."""
+    given = check_value(Sequence[str] | None, extensions, "extensions", op)
+    return tuple(ending.lower() for ending in given or ())
 
 
 def is_picture(name: str, endings: Sequence[str] = (".jpg", ".jpeg", ".png", ".bmp")) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindspore import ops
@@ -50,7 +51,7 @@ class _AdamBase(Optimizer):
         self.state_step = self._count("state_step")
 
     @compiled
-    def construct(self, gradients: Any) -> bool:
+    def construct(self, gradients: Sequence[Tensor]) -> bool:
         """Update the parameters."""
         step = self._next(self.state_step)
         for group, place, own in self._each_group(gradients):
@@ -175,7 +176,7 @@ class Adamax(Optimizer):
         self.step_t = self._count()
 
     @compiled
-    def construct(self, gradients: Any) -> bool:
+    def construct(self, gradients: Sequence[Tensor]) -> bool:
         """Update the parameters."""
         step = self._next(self.step_t)
         for group, place, own in self._each_group(gradients):
@@ -227,7 +228,7 @@ class NAdam(Optimizer):
         setattr(self, name, Parameter(Tensor(1.0, mstype.float32), name=name))
 
     @compiled
-    def construct(self, gradients: Any) -> bool:
+    def construct(self, gradients: Sequence[Tensor]) -> bool:
         """Update the parameters."""
         step = self._next(self.step_t)
         for number, (group, place, own) in enumerate(self._each_group(gradients)):
@@ -273,7 +274,7 @@ class RAdam(Optimizer):
         self.step_t = self._count()
 
     @compiled
-    def construct(self, gradients: Any) -> bool:
+    def construct(self, gradients: Sequence[Tensor]) -> bool:
         """Update the parameters."""
         step = self._next(self.step_t)
         for group, place, own in self._each_group(gradients):

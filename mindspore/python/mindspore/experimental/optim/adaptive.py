@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindspore.common._kinds import NotNegative
+from mindspore.common.tensor import Tensor
 from mindspore.experimental.optim.optimizer import Optimizer, directed
 from mindspore.nn.optim.optimizer import compiled
 from mindspore.ops import operations as P
@@ -53,7 +55,7 @@ class Adadelta(Optimizer):
             )
 
     @compiled
-    def construct(self, gradients: Any) -> bool:
+    def construct(self, gradients: Sequence[Tensor]) -> bool:
         """Update the parameters."""
         opt = P.ApplyAdadelta()
         for group, place, own in self._each_group(gradients):
@@ -101,7 +103,7 @@ class Adagrad(Optimizer):
         self.step_t = self._count()
 
     @compiled
-    def construct(self, gradients: Any) -> bool:
+    def construct(self, gradients: Sequence[Tensor]) -> bool:
         """Update the parameters."""
         step = self._next(self.step_t)
         for group, place, own in self._each_group(gradients):
@@ -155,7 +157,7 @@ class RMSprop(Optimizer):
         super().__init__(params, defaults)
 
     @compiled
-    def construct(self, gradients: Any) -> bool:
+    def construct(self, gradients: Sequence[Tensor]) -> bool:
         """Update the parameters."""
         for group, place, own in self._each_group(gradients):
             own = directed(group, own)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindspore import ops
@@ -64,7 +65,7 @@ class SGD(Optimizer):
             )
 
     @compiled
-    def construct(self, gradients: Any) -> bool:
+    def construct(self, gradients: Sequence[Tensor]) -> bool:
         """Update the parameters."""
         for group, place, own in self._each_group(gradients):
             own = directed(group, own, decays=False)
@@ -120,7 +121,7 @@ class ASGD(Optimizer):
             setattr(self, f"{name}_{number}", Parameter(value, name=f"{name}_group_{number}"))
 
     @compiled
-    def construct(self, gradients: Any) -> bool:
+    def construct(self, gradients: Sequence[Tensor]) -> bool:
         """Update the parameters."""
         step = self._next(self.step_t)
         for number, (group, place, own) in enumerate(self._each_group(gradients)):
@@ -166,7 +167,7 @@ class Rprop(Optimizer):
         check_steps(self.cls_name, group["etas"], group["step_sizes"])
 
     @compiled
-    def construct(self, gradients: Any) -> bool:
+    def construct(self, gradients: Sequence[Tensor]) -> bool:
         """Update the parameters."""
         first = self._next(self.step_t) == 1.0
         for group, place, own in self._each_group(gradients):

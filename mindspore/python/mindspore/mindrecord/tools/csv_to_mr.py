@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -51,8 +52,8 @@ class CsvToMR(Converter):
         write_rows(self._destination, schema, "csv_schema", names, rows, self._partitions)
 
     def _names(self) -> list[str]:
-        with open(self._source, newline="", encoding="utf-8-sig") as stream:
-            known = next(csv.reader(stream), None)
+        with self._opened() as reader:
+            known = next(reader, None)
         if not known or len(set(known)) != len(known) or not all(known):
             raise ValueError(
                 f"For 'CsvToMR', '{self._source}' must start with a line of distinct names, but got {known}."
@@ -61,9 +62,17 @@ class CsvToMR(Converter):
         check_known("CsvToMR", "columns_list", names, known)
         return names
 
+    @contextlib.contextmanager
+    def _opened(self) -> Iterator[Any]:
+        try:
+            with open(self._source, newline="", encoding="utf-8-sig") as stream:
+                yield csv.reader(stream, strict=True)
+        except (UnicodeDecodeError, csv.Error) as error:
+            why = f"For 'CsvToMR', '{self._source}' must be lines of values in UTF-8, but got {error}."
+            raise ValueError(why) from None
+
     def _lines(self) -> Iterator[dict[str, Any]]:
-        with open(self._source, newline="", encoding="utf-8-sig") as stream:
-            reader = csv.reader(stream, strict=True)
+        with self._opened() as reader:
             names = next(reader)
             for line in reader:
                 if line and len(line) != len(names):

@@ -18,7 +18,7 @@ def _int_tuple(value: Ints, size: int, name: str, owner: str, minimum: int = 1) 
     """A tuple of `size` ints from one, or from so many, each at least `minimum`."""
     items = (value,) * size if isinstance(value, int) else tuple(value)
     if len(items) != size:
-        raise TypeError(
+        raise ValueError(
             f"For '{owner}', '{name}' must be an int or a tuple of {size} ints, but got {value}."
         )
     if min(items) < minimum:

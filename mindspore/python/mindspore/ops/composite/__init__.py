@@ -53,7 +53,7 @@ class MultitypeFuncGraph:
                 return invoke(fn, *args)
         got = ", ".join(type(a).__name__ for a in args)
         known = "; ".join("(" + ", ".join(map(str, types)) + ")" for types, _ in self.entries)
-        raise ValueError(
+        raise TypeError(
             f"For 'MultitypeFuncGraph', '{self.name}' must have a function for the types of the arguments, but got "
             f"({got}); it has {known or 'none'}."
         )
@@ -144,7 +144,8 @@ class HyperMap:
             made = self._each(fn, [tuple(t[key] for t in trees) for key in first])
             return dict(zip(first, made))
         if not all(isinstance(t, (tuple, list)) and len(t) == len(first) for t in trees):
-            raise ValueError(
+            one_kind = any(all(isinstance(t, k) for t in trees) for k in ((tuple, list), dict))
+            raise (ValueError if one_kind else TypeError)(
                 f"For '{type(self).__name__}', the structures must match, but got {_described(trees)}."
             )
         made = self._each(fn, list(zip(*trees)))

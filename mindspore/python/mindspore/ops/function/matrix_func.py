@@ -263,11 +263,18 @@ def vander(x: Tensor, N: int | None = None) -> Tensor:
     count = x.shape[0] if N is None else N
     if count <= 0:
         raise ValueError(f"For 'vander', 'N' must be greater than 0, but got {count}.")
-    require_memory("vander", count, 512 + x.size * x.itemsize)  # a tensor for each power
-    powers = [raw("OnesLike")(x)]
-    for _ in range(count - 1):
-        powers.append(powers[-1] * x)
-    return _stack(powers[::-1], axis=1)
+    return raw("ReverseV2")(powers("vander", x, count), axis=(1,))
+
+
+def powers(name: str, x: Tensor, count: int) -> Tensor:
+    """Columns of the powers of a vector's elements, from 0 up: those that are there, by a power of theirs, are as many more."""
+    require_memory(name, count * x.size, 3 * x.itemsize)
+    step = _reshape(x, shape=(x.size, 1))
+    columns = raw("OnesLike")(step)
+    while columns.shape[1] < count:
+        more = columns[:, : count - columns.shape[1]] * step
+        columns, step = _concat(columns, more, axis=1), step * step
+    return columns[:, :count]
 
 
 def _ger(x1: Tensor, x2: Tensor) -> Tensor:

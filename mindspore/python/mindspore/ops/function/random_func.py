@@ -38,7 +38,7 @@ def _as(x: Tensor, dtype: Any) -> Tensor:
 
 def _float_dtype(name: str, dtype: Any) -> Any:
     if dtype is not None and dtype not in FLOATS:
-        raise ValueError(f"For '{name}', 'dtype' must be a float type, but got {dtype}.")
+        raise TypeError(f"For '{name}', 'dtype' must be a float type, but got {dtype}.")
     return dtype
 
 

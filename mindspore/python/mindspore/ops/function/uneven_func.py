@@ -105,10 +105,8 @@ def set_comm_ops_inplace(is_enable: bool, func_list: Sequence[str] | None = None
 
 
 def _objects(name: str, value: Any) -> list:
-    if not isinstance(value, list) or not value:
-        raise TypeError(
-            f"For '{name}', 'object_list' must be a list that is not empty, but got {value!r}."
-        )
+    if not value:
+        raise ValueError(f"For '{name}', 'object_list' must not be empty, but got [].")
     return value
 
 

@@ -210,16 +210,18 @@ def _no_repeat_ngram(state_seq: Tensor, log_probs: Tensor, ngram_size: int = 1) 
         raise ValueError(
             f"For 'NoRepeatNGram', 'ngram_size' must be in [1, {length}], but got {ngram_size}."
         )
-    size = ngram_size - 1
-    last = state_seq[..., length - size :] if size else None
-    banned: Any = None
-    classes = Tensor(np.arange(log_probs.shape[-1]), state_seq.dtype)
-    for begin in range(length - size):
-        here = bound.equal(raw("ExpandDims")(state_seq[..., begin + size], axis=-1), classes)
-        if last is not None:
-            same = bound.equal(state_seq[..., begin : begin + size], last)
-            here = bound.logical_and(here, raw("ReduceAll")(same, axis=-1, keep_dims=True))
-        banned = here if banned is None else bound.logical_or(banned, here)
+    size, classes = ngram_size - 1, log_probs.shape[-1]
+    tokens = state_seq[..., size:]
+    found = bound.logical_and(bound.greater_equal(tokens, 0), bound.less(tokens, classes))
+    for i in range(size):  # of each beginning, whether it goes on as the last tokens do
+        last = state_seq[..., length - size + i : length - size + i + 1]
+        found = bound.logical_and(found, bound.equal(state_seq[..., i : i + length - size], last))
+    places = where(found, tokens, 0)
+    hits = bound.zeros((*state_seq.shape[:-1], classes), dtype=_core.int32)
+    hits = raw("TensorScatterElements")(
+        hits, places, _cast(found, dtype=_core.int32), axis=-1, reduction="add"
+    )
+    banned = bound.greater(hits, 0)
     return where(banned, float(np.finfo(np.float32).min), log_probs)
 
 

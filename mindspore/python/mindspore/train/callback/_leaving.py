@@ -13,17 +13,10 @@ from typing import Any
 
 from mindspore import log
 from mindspore.common import _groups
+from mindspore.common._checked import check_value
 from mindspore.train import _resume, serialization
 from mindspore.train._export import export
 from mindspore.train.callback._callback import Callback, RunContext
-
-
-def _require(op: str, kinds: dict[str, tuple[Any, type]]) -> None:
-    for name, (value, kind) in kinds.items():
-        if not isinstance(value, kind):
-            raise ValueError(
-                f"For '{op}', '{name}' must be a {kind.__name__}, but got {type(value).__name__}."
-            )
 
 
 def _export_inference(network: Any, batch: Any, path: str) -> None:
@@ -58,10 +51,8 @@ class BackupAndRestore(Callback):
         self, backup_dir: str, save_freq: str | int = "epoch", delete_checkpoint: bool = True
     ) -> None:
         super().__init__()
-        _require(
-            "BackupAndRestore",
-            {"backup_dir": (backup_dir, str), "delete_checkpoint": (delete_checkpoint, bool)},
-        )
+        check_value(str, backup_dir, "backup_dir", "BackupAndRestore")
+        check_value(bool, delete_checkpoint, "delete_checkpoint", "BackupAndRestore")
         if save_freq != "epoch" and (type(save_freq) is not int or save_freq < 1):
             raise ValueError(
                 f"For 'BackupAndRestore', 'save_freq' must be 'epoch' or a positive int, but got {save_freq!r}."
@@ -138,16 +129,11 @@ class OnRequestExit(Callback):
         sig: int = signal.SIGTERM,
     ) -> None:
         super().__init__()
-        _require(
-            "OnRequestExit",
-            {
-                "save_ckpt": (save_ckpt, bool),
-                "save_mindir": (save_mindir, bool),
-                "file_name": (file_name, str),
-                "directory": (directory, str),
-                "sig": (sig, int),
-            },
-        )
+        check_value(bool, save_ckpt, "save_ckpt", "OnRequestExit")
+        check_value(bool, save_mindir, "save_mindir", "OnRequestExit")
+        check_value(str, file_name, "file_name", "OnRequestExit")
+        check_value(str, directory, "directory", "OnRequestExit")
+        check_value(int, sig, "sig", "OnRequestExit")
         self.save_ckpt, self.save_mindir = save_ckpt, save_mindir
         self.stem = os.path.join(directory, f"rank_{_groups.world_rank()}", file_name)
         self.config_file, self.sig = config_file, sig
