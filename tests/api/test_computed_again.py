@@ -31,7 +31,7 @@ class Block(nn.Cell):
 @pytest.fixture
 def limit() -> Iterator[Callable[[int], None]]:
     """Sets how many bytes a device may hold."""
-    yield lambda size: ms.set_context(max_device_memory=f"{size / 2**30:.6f}GB")
+    yield lambda size: ms.set_context(max_device_memory=f"{size / 2**30:.10f}GB")
     ms.set_context(max_device_memory="1024GB")
 
 

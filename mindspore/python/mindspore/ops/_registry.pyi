@@ -380,10 +380,10 @@ def isfinite(input: TensorLike) -> Tensor:
     """Whether x is neither infinite nor nan."""
 
 def isinf(input: TensorLike) -> Tensor:
-    """Whether x is inf or -inf."""
+    """Whether x, or a part of it, is inf or -inf."""
 
 def isnan(input: TensorLike) -> Tensor:
-    """Whether x is not a number."""
+    """Whether x, or a part of it, is not a number."""
 
 def le(input: TensorLike, other: TensorLike) -> Tensor:
     """Whether x is less than or equal to y."""
@@ -434,7 +434,7 @@ def logical_xor(input: TensorLike, other: TensorLike) -> Tensor:
     """Whether exactly one is true."""
 
 def logsigmoid(x: TensorLike) -> Tensor:
-    """log(sigmoid(x)), exact for large |x|."""
+    """log(sigmoid(x)), exact for large |x| of real x."""
 
 def lt(input: TensorLike, other: TensorLike) -> Tensor:
     """Whether x is less than y."""
@@ -614,7 +614,7 @@ def sigmoid(input: TensorLike) -> Tensor:
     """1 / (1 + exp(-x))."""
 
 def sign(input: TensorLike) -> Tensor:
-    """-1, 0 or 1 by the sign of x; nan for nan."""
+    """-1, 0 or 1 by the sign of x, of complex x the number of size 1 in its direction; ..."""
 
 def silu(input: TensorLike) -> Tensor:
     """x * sigmoid(x)."""
@@ -999,10 +999,10 @@ class TensorMethods:
         """Whether x is neither infinite nor nan."""
 
     def isinf(self) -> Tensor:
-        """Whether x is inf or -inf."""
+        """Whether x, or a part of it, is inf or -inf."""
 
     def isnan(self) -> Tensor:
-        """Whether x is not a number."""
+        """Whether x, or a part of it, is not a number."""
 
     def le(self, other: TensorLike) -> Tensor:
         """Whether x is less than or equal to y."""
@@ -1095,7 +1095,7 @@ class TensorMethods:
         """1 / (1 + exp(-x))."""
 
     def sign(self) -> Tensor:
-        """-1, 0 or 1 by the sign of x; nan for nan."""
+        """-1, 0 or 1 by the sign of x, of complex x the number of size 1 in its direction; ..."""
 
     def sin(self) -> Tensor:
         """The sine of x in radians."""
@@ -1963,13 +1963,13 @@ class IsFinite(Primitive):
     def __call__(self, x: Any) -> Any: ...
 
 class IsInf(Primitive):
-    """Whether x is inf or -inf."""
+    """Whether x, or a part of it, is inf or -inf."""
 
     def __init__(self) -> None: ...
     def __call__(self, x: Any) -> Any: ...
 
 class IsNan(Primitive):
-    """Whether x is not a number."""
+    """Whether x, or a part of it, is not a number."""
 
     def __init__(self) -> None: ...
     def __call__(self, x: Any) -> Any: ...
@@ -2064,7 +2064,7 @@ class LogMatrixDeterminant(Primitive):
     def __call__(self, input: Any) -> Any: ...
 
 class LogSigmoid(Primitive):
-    """log(sigmoid(x)), exact for large |x|."""
+    """log(sigmoid(x)), exact for large |x| of real x."""
 
     def __init__(self) -> None: ...
     def __call__(self, x: Any) -> Any: ...
@@ -2552,7 +2552,7 @@ class SigmoidCrossEntropyWithLogits(Primitive):
     def __call__(self, logits: Any, label: Any) -> Any: ...
 
 class Sign(Primitive):
-    """-1, 0 or 1 by the sign of x; nan for nan."""
+    """-1, 0 or 1 by the sign of x, of complex x the number of size 1 in its direction; ..."""
 
     def __init__(self) -> None: ...
     def __call__(self, x: Any) -> Any: ...

@@ -381,6 +381,8 @@ def _weights(x: Tensor, counts: Tensor | None, weights: Tensor | None) -> Tensor
 
 def cartesian_prod(*inputs: Tensor) -> Tensor:
     """All choices of an element of each vector, as rows."""
+    if not inputs:
+        raise ValueError("For 'cartesian_prod', there must be at least one Tensor, but got 0.")
     for x in inputs:
         require_rank("cartesian_prod", "inputs", x, 1)
     return _stack([_reshape(g, shape=(-1,)) for g in meshgrid(*inputs, indexing="ij")], axis=1)
