@@ -126,7 +126,11 @@ PyObject* CallUnnamed(const OpFunction& f, PyObject* const* args, size_t n_args,
   if (op.variadic && op.inputs.size() == 1 && n_args > 1 && IsTensor(args[0]) &&
       IsTensor(args[1])) {
     std::vector<PyObject*> inputs(args, args + n_args);
-    Match(f, args + n_args, 0, names, slots);  // keywords are attributes
+    Match(f, args + n_args, 0, names, slots);
+    for (size_t i = 0; i < f.params->size(); ++i) {  // keywords are attributes alone
+      if (slots[i] && (*f.params)[i].input >= 0)
+        BadCall(f, fmt::format("got two values for '{}'", ParamName((*f.params)[i])));
+    }
     return ApplyOp(op, inputs.data(), inputs.size(), CollectAttrs(f, slots));
   }
   Match(f, args, n_args, names, slots);

@@ -73,5 +73,7 @@ def meant(called: Any, name: str, parameters: Sequence[str]) -> str | None:
     own = _OWN.get(of, {}).get(name)
     if own in parameters:
         return own
+    if name == "input":
+        return None  # today's word, by which no earlier one is meant
     found = [p for names in _SAME if name in names for p in parameters if p in names]
     return found[0] if len(found) == 1 else None
