@@ -134,13 +134,13 @@ def _mind_dataset(dataset_files: Any = None, columns_list: Any = None, num_paral
 
 def _from_csv(
     source: Any = None,
-    destination: Any = "of_csv.mindrecord",
+    destination: Any = str(_HOME / "of_csv.mindrecord"),
     columns_list: Any = None,
     partition_number: Any = 1,
 ) -> None:
     given = str(_sample("csv") / "headed.csv") if source is None else source
-    Path("of_csv.mindrecord").unlink(missing_ok=True)
-    Path("of_csv.mindrecord.db").unlink(missing_ok=True)
+    for made in _HOME.glob("of_csv.mindrecord*"):
+        made.unlink()
     mindrecord.CsvToMR(given, destination, columns_list, partition_number).transform()
 
 
