@@ -308,20 +308,18 @@ class Multi30kDataset(PieceDataset):
         self.dataset_dir = folder(op, dataset_dir)
         places = {"train": "training/train", "test": "mmt16_task1_test/test", "valid": "validation/val"}  # fmt: skip
         self.usage = choice(op, "usage", usage, [*places, "all"], "all")
-        if language_pair is not None:
-            check_type(op, "language_pair", language_pair, (list, tuple))
-        pair = ["en", "de"] if language_pair is None else list(language_pair)
-        if pair not in (["en", "de"], ["de", "en"]):
+        pair = ["en", "de"] if language_pair is None else language_pair
+        check_type(op, "language_pair", pair, (list, tuple))
+        if list(pair) not in (["en", "de"], ["de", "en"]):
             raise ValueError(
-                f"For '{op}', language_pair must be ['en', 'de'] or ['de', 'en'], but got {language_pair!r}."
+                f"For '{op}', language_pair must be ['en', 'de'] or ['de', 'en'], but got {pair!r}."
             )
-        held = _Held(
-            [
-                self._read(op, [f"{stem}.{language}" for language in pair])
-                for part, stem in places.items()
-                if self.usage in (part, "all")
-            ]
-        )
+        rows = [
+            self._read(op, [f"{stem}.{language}" for language in pair])
+            for part, stem in places.items()
+            if self.usage in (part, "all")
+        ]
+        held = _Held(rows)
         options = (num_samples, num_parallel_workers, shuffle, num_shards, shard_id)
         super().__init__(["text", "translation"], held, held.node, options)
 
