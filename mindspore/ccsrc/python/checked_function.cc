@@ -50,8 +50,11 @@ struct Signature {
     return rest.empty() ? nullptr : rest.data();
   }
   const Param* Named(PyObject* name) const {
+    for (const Param& p : params) {  // interned, as the names in programs are
+      if (p.name.ptr() == name) return &p;
+    }
     for (const Param& p : params) {
-      if (p.name.ptr() == name || PyUnicode_Compare(p.name.ptr(), name) == 0) return &p;
+      if (PyUnicode_Compare(p.name.ptr(), name) == 0) return &p;
     }
     return keywords.empty() ? nullptr : keywords.data();
   }
