@@ -30,5 +30,19 @@ TEST(Crc32c, ContinuesAtAnyCut) {
   }
 }
 
+// Long sums are made in lanes, whose sizes and rests must all come out.
+TEST(Crc32c, IsThatOfSingleBytesAtAnySize) {
+  std::string text;
+  for (uint32_t i = 0, random = 1; i < 8000; ++i, random = random * 1664525U + 1013904223U)
+    text.push_back(static_cast<char>(random >> 24));
+  for (uint32_t begin : {0U, 0xDEADBEEFU}) {
+    uint32_t known = begin;
+    for (size_t size = 0; size < text.size(); ++size) {
+      EXPECT_EQ(Crc32c(begin, Bytes(std::string_view(text).substr(0, size))), known) << size;
+      known = Crc32c(known, Bytes(std::string_view(text).substr(size, 1)));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace ms
