@@ -30,6 +30,11 @@ constexpr auto kFarewell = std::chrono::milliseconds(700);
 constexpr double kBrief = 2e-3, kSoon = 1e-4, kLate = 4e-4;
 constexpr double kLongest = 1e-3;  // pause that counts: a single long one means nothing
 constexpr int kPiecesSeen = 4;
+// Handing a piece over may take 0.1 ms of both threads, where the system lets one of them sleep. So
+// pieces of cheap rows grow while they are asked for as fast as they come, up to so many times, to
+// what takes so long.
+constexpr int kMostGrowth = 16;
+constexpr double kWorthwhile = 5e-4;
 std::atomic<int> worker_limit{2};
 
 // Rows in order, and what failed after them.
@@ -110,6 +115,7 @@ struct Prefetcher::State {
 
   Piece current;  // of the taker
   bool AtHand() const { return current.given < current.rows.size(); }
+  int grain = 1;  // rows of the next piece
   // Whether the taker makes rows itself, and by what that is decided.
   bool here = false;
   bool asking = false;  // of the taker
@@ -119,11 +125,12 @@ struct Prefetcher::State {
 
   // When the taker asks for a piece.
   void NotePause() {
-    if (!options.shared || std::exchange(asking, true)) return;
+    if (std::exchange(asking, true)) return;
     std::lock_guard lock(mutex);
     if (pieces_seen++ == 0) return;
     usual_pause = Usual(usual_pause, std::min(SecondsSince(took), kLongest));
-    bool may = options.workers == 1 && usual_work < kBrief && pieces_seen > kPiecesSeen;
+    bool may =
+        options.shared && options.workers == 1 && usual_work < kBrief && pieces_seen > kPiecesSeen;
     here = may && usual_pause < (here ? kLate : kSoon);
     if (!here) for_workers.notify_one();
   }
@@ -134,14 +141,27 @@ struct Prefetcher::State {
   void NoteWork(double seconds) {
     facts.worked += seconds;
     usual_work = Usual(usual_work, seconds);
+    if (options.shared || options.grain == 1 || FewWanted()) return;
+    double longer = std::max(usual_work, usual_pause);
+    if (longer > 1.5 * kWorthwhile) grain = std::max(grain / 2, options.grain);
+    if (longer < 0.5 * kWorthwhile) grain = std::min(grain * 2, options.grain * kMostGrowth);
   }
   static double Usual(double before, double now) { return 0.75 * before + 0.25 * now; }
   bool TooMany() const { return running > std::max(options.workers, 1); }
+  // Fewer rows ahead than a piece has.
+  bool FewWanted() const { return options.items < options.grain; }
+  // Where all that may be ahead were one piece, whoever makes it and whoever takes it would wait
+  // for each other in turns: there is one for each of them.
+  int64_t PiecesAhead() const {
+    if (FewWanted()) return 1;
+    int64_t least = options.workers + (grain > 1 ? 1 : 0);
+    return std::max((options.items + grain - 1) / grain, least);
+  }
   bool MayPull() const {
     if (pulling) return false;
     int64_t ahead = pulled - taken;
     if (ahead == 0) return true;
-    if (ahead * options.grain >= std::max<int64_t>(options.items, options.workers)) return false;
+    if (ahead >= PiecesAhead()) return false;
     // What is being made counts as much as what was made, on average.
     size_t usual = seen_pieces == 0 ? 0 : seen_bytes / static_cast<size_t>(seen_pieces);
     auto being_made = static_cast<size_t>(ahead) - pieces.size();
@@ -153,6 +173,7 @@ Prefetcher::Prefetcher(CursorRef cursor, PrefetchOptions options)
     : state_(std::make_shared<State>()) {
   state_->cursor = std::move(cursor);
   state_->options = options;
+  state_->grain = options.grain;
 }
 
 Prefetcher::~Prefetcher() { Stop(); }
@@ -170,8 +191,9 @@ void Prefetcher::Stop() {
 void Prefetcher::MakePiece(State& state, std::unique_lock<Mutex>& lock) {
   auto began = Clock::now();
   state.pulling = true;
+  int grain = state.grain;
   lock.unlock();
-  Piece piece = Pull(*state.cursor, state.options.grain);
+  Piece piece = Pull(*state.cursor, grain);
   lock.lock();
   int64_t number = state.pulled++;
   state.ended = piece.last;
@@ -267,9 +289,11 @@ Prefetcher::Got Prefetcher::Next(Row* row, std::chrono::milliseconds patience) {
       Throw(ErrorKind::kRuntime,
             "For 'Iterator', the iterator was stopped and cannot be used again.");
     }
-    ++state.facts.given;
-    state.facts.depth += static_cast<int64_t>(state.pieces.size()) - (made ? 1 : 0);
+    auto ready = static_cast<int64_t>(state.pieces.size()) - (made ? 1 : 0);
     state.current = std::move(next()->second);
+    auto rows = static_cast<int64_t>(state.current.rows.size());
+    state.facts.given += rows;
+    state.facts.depth += rows * ready;
     state.pieces.erase(next());
     ++state.taken;
     state.waiting_bytes -= state.current.bytes;

@@ -19,7 +19,7 @@ struct PrefetchOptions {
   int workers = 1;              // 0: nothing is made ahead
   int64_t items = 16;           // at most so many rows or batches ahead ...
   size_t bytes = QueueBytes();  // ... and about so many bytes
-  int grain = 1;                // rows that a worker takes at once
+  int grain = 1;                // rows that a worker takes at once; cheap ones may become more
   // The rows of a grain are made together, and where that fails once more, up to the one that does.
   bool together = false;
   // Only one thread at a time can make rows, and the one that takes them may be it: it makes them
@@ -29,8 +29,8 @@ struct PrefetchOptions {
 
 // How the rows of a prefetcher came so far.
 struct PrefetchFacts {
-  int64_t given = 0;  // pieces that were taken
-  int64_t depth = 0;  // pieces that were ready when one was taken, added up
+  int64_t given = 0;  // rows that were taken
+  int64_t depth = 0;  // for each of them, pieces that were ready when its own was taken
   double waited = 0;  // seconds, by who takes rows
   double worked = 0;  // seconds, by all workers
   int workers = 0;    // there are now

@@ -184,12 +184,19 @@ class Pipeline {
     return skipped;
   }
 
-  // A list of values, or None at the end of the epoch.
-  py::object Next(bool as_arrays) {
-    if (getpid() != process_) {
-      Throw(ErrorKind::kRuntime,
-            "For 'Iterator', the iterator must be used in the process that made it.");
-    }
+  // A row that is there already, as Next gives it, or None: most rows that are taken one by one
+  // come so.
+  py::object AtHand(bool as_arrays, const py::object& names) {
+    CheckProcess();
+    if (!rows_ || !rows_->AtHand()) return py::none();
+    Row row;
+    rows_->Next(&row, kPatience);
+    return Given(row, as_arrays, names);
+  }
+
+  // A list of values, or with names of columns a dict; None at the end of the epoch.
+  py::object Next(bool as_arrays, const py::object& names) {
+    CheckProcess();
     // Kept for the time of the call: another thread may close the pipeline meanwhile.
     std::shared_ptr<dataset::Prefetcher> rows = rows_;
     if (!rows) Throw(ErrorKind::kRuntime, "For 'Iterator', the iterator must not be stopped.");
@@ -207,19 +214,14 @@ class Pipeline {
       if (got == dataset::Prefetcher::Got::kRow) break;
       if (PyErr_CheckSignals() != 0) throw py::error_already_set();
     }
-    py::list values(row.values.size());
-    for (size_t i = 0; i < row.values.size(); ++i) {
-      values[i] = as_arrays ? ArrayFromValue(row.values[i]) : TensorFromValue(row.values[i]);
-    }
-    return values;
+    return Given(row, as_arrays, names);
   }
 
   // What the queue of this epoch tells: see PrefetchFacts. None between epochs.
   py::object Facts() const {
     if (!rows_) return py::none();
     dataset::PrefetchFacts f = rows_->Facts();
-    return py::make_tuple(f.given * options_.grain, f.depth * options_.grain, f.waited, f.worked,
-                          f.workers, f.items);
+    return py::make_tuple(f.given, f.depth, f.waited, f.worked, f.workers, f.items);
   }
   // Numbers of workers and of rows ahead, for this epoch and those that follow.
   void Tune(int workers, int64_t items) {
@@ -243,6 +245,30 @@ class Pipeline {
   }
 
  private:
+  void CheckProcess() const {
+    if (getpid() == process_) return;
+    Throw(ErrorKind::kRuntime,
+          "For 'Iterator', the iterator must be used in the process that made it.");
+  }
+
+  static py::object Given(const Row& row, bool as_arrays, const py::object& names) {
+    auto made = as_arrays ? &ArrayFromValue : &TensorFromValue;
+    size_t count = row.values.size();
+    if (names.is_none()) {
+      py::list values(count);
+      for (size_t i = 0; i < count; ++i) values[i] = made(row.values[i]);
+      return values;
+    }
+    auto columns = names.cast<py::tuple>();
+    if (columns.size() != count) {
+      Throw(ErrorKind::kValue, "For 'Iterator', a row must have {} columns, but got {}.",
+            columns.size(), count);
+    }
+    py::dict values;
+    for (size_t i = 0; i < count; ++i) values[columns[i]] = made(row.values[i]);
+    return values;
+  }
+
   NodeRef root_;
   dataset::RunRef run_;
   dataset::PrefetchOptions options_;
@@ -347,7 +373,9 @@ void BindOperators(py::module_& m) {
 
 }  // namespace
 
-py::object NextRow(py::handle pipeline) { return py::cast<Pipeline&>(pipeline).Next(false); }
+py::object NextRow(py::handle pipeline) {
+  return py::cast<Pipeline&>(pipeline).Next(false, py::none());
+}
 
 void BindDataset(py::module_& core) {
   py::module_ m = core.def_submodule("dataset", "The engine of the data pipeline.");
@@ -382,7 +410,8 @@ void BindDataset(py::module_& core) {
   py::class_<Pipeline>(m, "Pipeline")
       .def(py::init<const NodeHandle&, uint64_t, bool, int, int64_t, size_t>())
       .def("begin", &Pipeline::Begin)
-      .def("next", &Pipeline::Next)
+      .def("at_hand", &Pipeline::AtHand)
+      .def("next", &Pipeline::Next, py::arg("as_arrays"), py::arg("names") = py::none())
       .def("facts", &Pipeline::Facts)
       .def("tune", &Pipeline::Tune)
       .def_property_readonly("parallel", &Pipeline::parallel)

@@ -145,11 +145,21 @@ TEST(Prefetch, NumbersMayChangeOnTheWay) {
   }
   EXPECT_FALSE(rows->Next(&row));
   PrefetchFacts facts = rows->Facts();
-  EXPECT_EQ(facts.given, 101);  // pieces of four, and the end
+  EXPECT_EQ(facts.given, 400);
   EXPECT_EQ(facts.workers, 1);
   EXPECT_EQ(facts.items, 64);
   EXPECT_GE(facts.depth, facts.given);
   EXPECT_EQ(node->spent()->rows, 400);
+}
+
+TEST(Prefetch, FewRowsAheadArePiecesOfAFewRows) {
+  std::atomic<int64_t> made = 0;
+  NodeRef node = Mapped(Counted(400), [&](Row&) { ++made; });
+  PrefetchOptions options{.workers = 2, .items = 1, .grain = 4};
+  Prefetcher rows(Opened(node, 7), options);
+  Row row;
+  for (int64_t given = 1; rows.Next(&row); ++given) EXPECT_LE(made, (given + 3) / 4 * 4 + 4);
+  EXPECT_EQ(made, 400);
 }
 
 // How many of the last 100 rows the taker made, who does `between` after each.

@@ -6,7 +6,6 @@ import atexit
 import secrets
 import threading
 import weakref
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from mindspore import _core
@@ -90,6 +89,8 @@ class Position:
 class Iterator:
     """Base of the two iterators below."""
 
+    _named = False  # columns have names in a row
+
     def __init__(
         self,
         dataset: Dataset,
@@ -105,7 +106,7 @@ class Iterator:
         self.dataset = dataset
         self.ori_dataset = dataset
         self._num_epochs = num_epochs
-        self._columns: Sequence[str] = dataset._columns
+        self._names = tuple(dataset._columns) if self._named else None
         self._as_arrays = output_numpy
         owner = dataset if watched is None else watched
         self._restored = owner._resumes_at is not None
@@ -209,9 +210,21 @@ class Iterator:
         pipeline = self._pipeline
         if pipeline is None:
             raise RuntimeError("For 'Iterator', the iterator was stopped and cannot be used again.")
+        row = pipeline.at_hand(self._as_arrays, self._names)
+        if row is None:
+            row = self._wait(pipeline)
+        if self._tuner is not None:
+            self._tuner.step()
+        place = self._position
+        place.step += 1
+        if place.cut:
+            row, place.cut = without_first(row, place.cut), 0
+        return row
+
+    def _wait(self, pipeline: Any) -> Any:
         try:
             with let_go():
-                row = pipeline.next(self._as_arrays)
+                row = pipeline.next(self._as_arrays, self._names)
         except BaseException:
             # The position stays, so that it can be saved.
             self._running, self._failed = False, True
@@ -219,13 +232,7 @@ class Iterator:
         if row is None:
             self._end_epoch()
             raise StopIteration
-        if self._tuner is not None:
-            self._tuner.step()
-        place = self._position
-        place.step += 1
-        if place.cut:
-            row, place.cut = without_first(row, place.cut), 0
-        return self._give(row)
+        return row
 
     def _end_epoch(self) -> None:
         self._running = False
@@ -256,9 +263,6 @@ class Iterator:
         finally:
             self._taking.release()
 
-    def _give(self, row: list[Any]) -> Any:
-        raise NotImplementedError
-
     def stop(self) -> None:
         """Ends the iterator for good."""
         pipeline, self._pipeline = self._pipeline, None
@@ -284,8 +288,7 @@ class Iterator:
 class DictIterator(Iterator):
     """Rows as dicts from column name to value."""
 
-    def _give(self, row: list[Any]) -> dict[str, Any]:
-        return dict(zip(self._columns, row, strict=True))
+    _named = True
 
 
 class TupleIterator(Iterator):
@@ -304,9 +307,6 @@ class TupleIterator(Iterator):
             dataset = dataset.project(check_names("create_tuple_iterator", "columns", columns))
             watched.parent.remove(dataset)  # it is no operation of the user's
         super().__init__(dataset, num_epochs, output_numpy, do_copy, watched)
-
-    def _give(self, row: list[Any]) -> list[Any]:
-        return row
 
 
 def worker_count(dataset: Dataset) -> int:
