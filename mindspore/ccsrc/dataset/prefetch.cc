@@ -125,14 +125,15 @@ struct Prefetcher::State {
 
   // When the taker asks for a piece.
   void NotePause() {
-    if (std::exchange(asking, true)) return;
+    bool matters = options.shared || options.grain > 1;
+    if (!matters || std::exchange(asking, true)) return;
     std::lock_guard lock(mutex);
     if (pieces_seen++ == 0) return;
     usual_pause = Usual(usual_pause, std::min(SecondsSince(took), kLongest));
     bool may =
         options.shared && options.workers == 1 && usual_work < kBrief && pieces_seen > kPiecesSeen;
-    here = may && usual_pause < (here ? kLate : kSoon);
-    if (!here) for_workers.notify_one();
+    bool was_here = std::exchange(here, may && usual_pause < (here ? kLate : kSoon));
+    if (was_here && !here) for_workers.notify_one();
   }
   void NoteTaken() {
     asking = false;
@@ -141,21 +142,20 @@ struct Prefetcher::State {
   void NoteWork(double seconds) {
     facts.worked += seconds;
     usual_work = Usual(usual_work, seconds);
-    if (options.shared || options.grain == 1 || FewWanted()) return;
+    if (options.shared || !ByMany()) return;
     double longer = std::max(usual_work, usual_pause);
     if (longer > 1.5 * kWorthwhile) grain = std::max(grain / 2, options.grain);
     if (longer < 0.5 * kWorthwhile) grain = std::min(grain * 2, options.grain * kMostGrowth);
   }
   static double Usual(double before, double now) { return 0.75 * before + 0.25 * now; }
   bool TooMany() const { return running > std::max(options.workers, 1); }
-  // Fewer rows ahead than a piece has.
-  bool FewWanted() const { return options.items < options.grain; }
-  // Where all that may be ahead were one piece, whoever makes it and whoever takes it would wait
-  // for each other in turns: there is one for each of them.
+  // Pieces have several rows, and at least one of them may be ahead.
+  bool ByMany() const { return options.grain > 1 && options.items >= options.grain; }
   int64_t PiecesAhead() const {
-    if (FewWanted()) return 1;
-    int64_t least = options.workers + (grain > 1 ? 1 : 0);
-    return std::max((options.items + grain - 1) / grain, least);
+    int64_t pieces = (std::max<int64_t>(options.items, options.workers) + grain - 1) / grain;
+    // Where all that may be ahead were one piece, whoever makes it and whoever takes it would wait
+    // for each other in turns: there is one for each of them.
+    return ByMany() ? std::max<int64_t>(pieces, options.workers + 1) : pieces;
   }
   bool MayPull() const {
     if (pulling) return false;
