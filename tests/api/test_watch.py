@@ -31,6 +31,7 @@ def do():
 
 def collective(number, what, place):
     _core.watch.enter(0, number, what, place)
+    if phase == "late": print("inside", flush=True)
     if deed and phase == "collective" and number == 1:
         time.sleep(1)
         do()
@@ -100,6 +101,8 @@ def others_are_told(guilty: int, deed: str, phase: str) -> None:
         if phase == "late":
             for rank in ranks:
                 assert rank.stdout.readline() == "joined\n"
+            for rank in ranks[:guilty] + ranks[guilty + 1 :]:
+                assert rank.stdout.readline() == "inside\n"
             ranks[guilty].stdin.close()
         for number, rank in enumerate(ranks):
             if number != guilty:
