@@ -21,6 +21,8 @@ struct OrderHandle {
 // epoch.
 pybind11::object NextRow(pybind11::handle pipeline);
 
+// Iterators.
+void BindDatasetIteration(pybind11::module_& dataset);
 // Sources of arrays and files.
 void BindDatasetFiles(pybind11::module_& dataset);
 // Chains on one image.

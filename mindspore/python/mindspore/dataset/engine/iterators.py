@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import secrets
-import threading
 import weakref
 from typing import TYPE_CHECKING, Any
 
@@ -37,10 +36,11 @@ def _cleanup() -> None:
 atexit.register(_cleanup)
 
 
-class Position:
+class Position(_core.dataset.Place):
     """Where an iterator stands: the epoch, and the rows of it that were given."""
 
     def __init__(self, seed: int, seeded: bool, epoch: int = 0, step: int = 0) -> None:
+        super().__init__()
         self.seed, self.seeded = seed, seeded
         self.epoch, self.step = epoch, step
         # Of a batch that was begun under another number of shards: its rows that were given, until the rest of it is, and the
@@ -86,8 +86,8 @@ class Position:
         return position
 
 
-class Iterator:
-    """Base of the two iterators below."""
+class Iterator(_core.dataset.Taker):
+    """Base of the two iterators below. Rows that are ready its base gives without a step here."""
 
     _named = False  # columns have names in a row
 
@@ -99,6 +99,7 @@ class Iterator:
         do_copy: bool = False,
         watched: Dataset | None = None,
     ):
+        super().__init__()
         if num_epochs != -1:
             check_int("create_iterator", "num_epochs", num_epochs, 1)
         check_type("create_iterator", "output_numpy", output_numpy, bool)
@@ -117,7 +118,6 @@ class Iterator:
         owner._resumes_at = None
         self._running = self._failed = False
         self._begun = 0
-        self._taking = threading.Lock()
         _alive.add(self)
 
     def _make_pipeline(self, dataset: Dataset) -> Any:
@@ -134,12 +134,12 @@ class Iterator:
 
     def __iter__(self) -> Iterator:
         # An epoch that was left with `break` goes on; only a finished one is followed by the next.
-        self._enter()
+        self._begin_taking()
         try:
             if not self._running:
                 self._begin_epoch()
         finally:
-            self._taking.release()
+            self._leave()
         return self
 
     def begin(self, step: int) -> Iterator:
@@ -147,8 +147,8 @@ class Iterator:
         self._position.step = step
         return iter(self)
 
-    def _enter(self) -> None:
-        if not self._taking.acquire(blocking=False):
+    def _begin_taking(self) -> None:
+        if not self._enter():
             raise RuntimeError(
                 "For 'Iterator', one thread at a time must take rows, but another takes one now. "
                 "Give each an iterator of its own, or let them wait for each other by a lock."
@@ -197,12 +197,13 @@ class Iterator:
         if self._owner._resumes_at is place:  # it failed before
             self._owner._resumes_at = None
 
-    def __next__(self) -> Any:
-        self._enter()
+    def _take(self) -> Any:
+        """A row that must be waited for, or to which something is to be done."""
+        self._begin_taking()
         try:
             return self._next()
         finally:
-            self._taking.release()
+            self._leave()
 
     def _next(self) -> Any:
         if not self._running:
@@ -210,15 +211,14 @@ class Iterator:
         pipeline = self._pipeline
         if pipeline is None:
             raise RuntimeError("For 'Iterator', the iterator was stopped and cannot be used again.")
-        row = pipeline.at_hand(self._as_arrays, self._names)
-        if row is None:
-            row = self._wait(pipeline)
+        row = self._wait(pipeline)
         if self._tuner is not None:
             self._tuner.step()
         place = self._position
         place.step += 1
         if place.cut:
             row, place.cut = without_first(row, place.cut), 0
+        self._straight = self._tuner is None
         return row
 
     def _wait(self, pipeline: Any) -> Any:
@@ -245,7 +245,7 @@ class Iterator:
 
     def lend(self, sink: Any, most: int, seconds: float) -> None:
         """Lets a Sink of the core take the next rows of the epoch by itself, where each of them can be taken as it is."""
-        self._enter()
+        self._begin_taking()
         try:
             if not self._running or self._position.cut or self._tuner is not None:
                 return
@@ -261,7 +261,7 @@ class Iterator:
             if sink.ended:
                 self._end_epoch()
         finally:
-            self._taking.release()
+            self._leave()
 
     def stop(self) -> None:
         """Ends the iterator for good."""
