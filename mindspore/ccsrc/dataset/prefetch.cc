@@ -107,6 +107,7 @@ struct Prefetcher::State {
   std::map<int64_t, Piece> pieces;
   int64_t pulled = 0, taken = 0;
   size_t waiting_bytes = 0, seen_bytes = 0;
+  int64_t waiting_rows = 0;
   int64_t seen_pieces = 0;
   int running = 0;
   bool stopped = false;
@@ -204,6 +205,7 @@ void Prefetcher::MakePiece(State& state, std::unique_lock<Mutex>& lock) {
   lock.lock();
   state.NoteWork(SecondsSince(began));
   state.waiting_bytes += piece.bytes;
+  state.waiting_rows += static_cast<int64_t>(piece.rows.size());
   state.seen_bytes += piece.bytes;
   ++state.seen_pieces;
   state.pieces.emplace(number, std::move(piece));
@@ -289,14 +291,14 @@ Prefetcher::Got Prefetcher::Next(Row* row, std::chrono::milliseconds patience) {
       Throw(ErrorKind::kRuntime,
             "For 'Iterator', the iterator was stopped and cannot be used again.");
     }
-    auto ready = static_cast<int64_t>(state.pieces.size()) - (made ? 1 : 0);
     state.current = std::move(next()->second);
     auto rows = static_cast<int64_t>(state.current.rows.size());
     state.facts.given += rows;
-    state.facts.depth += rows * ready;
+    state.facts.depth += rows * (state.waiting_rows - (made ? rows : 0));
     state.pieces.erase(next());
     ++state.taken;
     state.waiting_bytes -= state.current.bytes;
+    state.waiting_rows -= rows;
     state.NoteTaken();
     if (!state.here) state.for_workers.notify_one();
   }

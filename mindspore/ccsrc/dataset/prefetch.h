@@ -30,7 +30,7 @@ struct PrefetchOptions {
 // How the rows of a prefetcher came so far.
 struct PrefetchFacts {
   int64_t given = 0;  // rows that were taken
-  int64_t depth = 0;  // for each of them, pieces that were ready when its own was taken
+  int64_t depth = 0;  // for each of them, rows that were ready when it was taken
   double waited = 0;  // seconds, by who takes rows
   double worked = 0;  // seconds, by all workers
   int workers = 0;    // there are now

@@ -152,6 +152,15 @@ TEST(Prefetch, NumbersMayChangeOnTheWay) {
   EXPECT_EQ(node->spent()->rows, 400);
 }
 
+TEST(Prefetch, WhatIsReadyIsCountedInRows) {
+  PrefetchOptions options{.workers = 1, .items = 64, .grain = 16};
+  Prefetcher rows(Opened(Counted(64), 7), options);
+  Row row;
+  while (rows.Next(&row)) {
+  }
+  EXPECT_GE(rows.Facts().depth, 16 * rows.Facts().given);
+}
+
 TEST(Prefetch, FewRowsAheadArePiecesOfAFewRows) {
   std::atomic<int64_t> made = 0;
   NodeRef node = Mapped(Counted(400), [&](Row&) { ++made; });

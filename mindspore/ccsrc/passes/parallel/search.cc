@@ -82,8 +82,8 @@ Choices Search::Fitting(const Choices& free, const Choices& lightest) {
     Choices next = Solve(goal);
     // Lagrange: no plan that fits takes less.
     bound = std::max(bound, next.bound - goal.price * limits);
-    below = std::max(below, goal.Of(next) - goal.price * limits);
     bool exact = solver_.together() && !next.limited;
+    if (exact) below = std::max(below, goal.Of(next) - goal.price * limits);
     plans.push_back(next);
     if (!exact) {  // what other prices have found may be better, in parts or in all
       Choices mixed = AmongPlans(goal, plans);

@@ -65,7 +65,8 @@ class DatasetRuns:
 
         Returns a dict: "operators", each with its name, rows and seconds of all its workers together; "slowest", the name of the
         one with most seconds; "queue" of the last epoch: how many rows were ready on average when one was taken
-        ("mean_depth", of "prefetch_size" at most), seconds in which the program waited for one, and in which workers worked.
+        ("mean_depth", of "prefetch_size" at most, unless rows are so cheap that they come by the dozen), seconds in which the
+        program waited for one, and in which workers worked.
         """
         iterator = None if self._last is None else self._last()
         pipeline = None if iterator is None else iterator._pipeline
