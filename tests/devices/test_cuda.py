@@ -317,6 +317,26 @@ assert x.asnumpy()[5] == 101
 
 
 @pytest.mark.slow
+@on_the_stub
+def test_batches_are_copied_while_steps_run():
+    """Pinned memory for copies is bounded, so copying this much waits for copies; it must not wait for the work before."""
+    run(
+        """
+ms.set_context(device_target="GPU")
+x = Tensor(np.ones(8, np.float32)) + 1  # small: in the order of the work
+ms.runtime.synchronize()
+before = counts()["kernels run"]
+y = x + 1
+batches = [Tensor(np.full(1 << 22, i, np.float32)).move_to("GPU") for i in range(8)]
+assert counts()["kernels run"] == before
+sums = [b.sum() for b in batches]
+assert [float(s) for s in sums] == [i * (1 << 22) for i in range(8)] and counts()["kernels run"] > before
+assert y.asnumpy()[5] == 3
+"""
+    )
+
+
+@pytest.mark.slow
 def test_compiled_kernels_stay_on_disk(tmp_path):
     program = """
 from mindspore import _devices

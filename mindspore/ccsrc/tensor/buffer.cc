@@ -151,12 +151,12 @@ BufferRef Buffer::Allocate(size_t bytes) {
   return BufferRef(new (block) Buffer(static_cast<char*>(block) + kHeader, bytes, host, nullptr));
 }
 
-BufferRef Buffer::Allocate(size_t bytes, Memory& memory) {
-  if (memory.on_host()) return Allocate(bytes);
+template <class Take>
+BufferRef Buffer::On(Memory& memory, size_t bytes, const Take& take) {
   void* block = TakeBlock(0);
   if (!block) Throw(ErrorKind::kMemory, "a tensor must fit into memory, but nothing is left");
   try {
-    void* data = memory.Allocate(bytes);
+    void* data = take();
     if (!data) {
       Throw(ErrorKind::kMemory, "{} must fit into the memory of {}, but it gave no address",
             Text(bytes), memory.device());
@@ -168,6 +168,16 @@ BufferRef Buffer::Allocate(size_t bytes, Memory& memory) {
     GiveBlock(block, 0);
     throw;
   }
+}
+
+BufferRef Buffer::Allocate(size_t bytes, Memory& memory) {
+  if (memory.on_host()) return Allocate(bytes);
+  return On(memory, bytes, [&] { return memory.Allocate(bytes); });
+}
+
+BufferRef Buffer::Filled(const void* host, size_t bytes, Memory& memory) {
+  MS_ASSERT(!memory.on_host());
+  return On(memory, bytes, [&] { return memory.AllocateFilled(host, bytes); });
 }
 
 BufferRef Buffer::Wrap(void* data, size_t bytes, std::function<void()> release) {

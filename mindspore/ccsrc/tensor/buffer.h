@@ -40,6 +40,8 @@ class Buffer {
   // Uninitialised memory; throws MemoryError. The host's small blocks come from a per-thread pool.
   static BufferRef Allocate(size_t bytes);
   static BufferRef Allocate(size_t bytes, Memory& memory);
+  // A copy of the host's bytes in the memory of a device; see Memory::AllocateFilled.
+  static BufferRef Filled(const void* host, size_t bytes, Memory& memory);
   // Memory of the host owned by somebody else; `release` runs when the last handle goes.
   static BufferRef Wrap(void* data, size_t bytes, std::function<void()> release);
 
@@ -58,6 +60,8 @@ class Buffer {
   friend class BufferRef;
   Buffer(void* data, size_t bytes, Memory& memory, std::function<void()>* release)
       : data_(data), bytes_(bytes), memory_(&memory), release_(release) {}
+  template <class Take>
+  static BufferRef On(Memory& memory, size_t bytes, const Take& take);
   static void Free(Buffer* buffer);
 
   void* data_;

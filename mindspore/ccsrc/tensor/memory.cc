@@ -19,6 +19,19 @@ void HostWait::SetHooks(void* (*release)(), void (*regain)(void*)) {
   regain_hook = regain;
 }
 
+void* Memory::AllocateFilled(const void* host, size_t bytes) {
+  void* data = Allocate(bytes);
+  if (data) {
+    try {
+      Store(data, host, bytes);
+    } catch (...) {
+      Free(data, bytes);
+      throw;
+    }
+  }
+  return data;
+}
+
 Memory& Memory::spill() { return HostMemory(); }
 
 void CopyAcross(Memory& to_memory, void* to, Memory& from_memory, const void* from, size_t bytes) {

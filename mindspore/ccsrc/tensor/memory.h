@@ -41,6 +41,9 @@ class Memory {
 
   // Uninitialised, 64-byte aligned, not null even for no bytes. Throws MemoryError.
   virtual void* Allocate(size_t bytes) = 0;
+  // The same with the host's bytes in it, which may change as soon as this returns. No work knows
+  // the block yet, so that they may come while work that was given before is done.
+  virtual void* AllocateFilled(const void* host, size_t bytes);
   // Work that was given before may still use it.
   virtual void Free(void* data, size_t bytes) noexcept = 0;
 

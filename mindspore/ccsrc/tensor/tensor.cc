@@ -65,8 +65,9 @@ Tensor Tensor::In(Memory& to) const {
   if (&to == &from) return *this;
   Tensor keep = *this;  // others may run meanwhile, and give this one another value
   if (!from.on_host() && !to.on_host()) return In(HostMemory()).In(to);
+  if (from.on_host()) return Tensor(dtype_, shape_, Buffer::Filled(keep.raw(), keep.bytes(), to));
   Tensor t(dtype_, shape_, to);
-  CopyAcross(to, t.raw(), from, keep.raw(), keep.bytes());
+  from.Fetch(t.raw(), keep.raw(), keep.bytes());
   return t;
 }
 

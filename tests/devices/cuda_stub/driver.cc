@@ -380,6 +380,7 @@ STUB_ENTRY cuLaunchKernel(void* function, unsigned x, unsigned y, unsigned z, un
   Of(stream).Launch([=, values = std::move(values)]() mutable {
     std::vector<void*> places;
     for (auto& value : values) places.push_back(value.data());
+    Count("kernels run");
     RunGrid(kernel, x, y, threads, places.data());
   });
   return kSuccess;

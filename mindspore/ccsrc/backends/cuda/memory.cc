@@ -9,6 +9,7 @@
 namespace ms::cuda {
 namespace {
 
+constexpr size_t kWorthAStream = 64 << 10;  // less is sooner there than streams wait for each other
 constexpr size_t kMostStaged = size_t{64} << 20;  // of all blocks, before one waits for another
 
 std::string Megabytes(size_t bytes) {
@@ -81,20 +82,47 @@ StreamHandle CudaMemory::current() const {
   return captures ? captures->handle() : stream_->handle();
 }
 
-void* CudaMemory::Allocate(size_t bytes) {
+Address CudaMemory::Take(size_t bytes, StreamHandle stream) {
   RefuseCapture("memory that is taken");
   Enter();
   const Driver& driver = TheDriver();
   size_t whole = std::max<size_t>(bytes, 64);
   Address address = 0;
-  int result = driver.MemAllocAsync(&address, whole, stream_->handle());
+  int result = driver.MemAllocAsync(&address, whole, stream);
   if (result == kOutOfMemory) {  // a program that runs far ahead waits for what is to be freed
     stream_->WaitForAll();
     Check(driver.MemPoolTrimTo(TheDevice().pool, 0), "cuMemPoolTrimTo");
-    result = driver.MemAllocAsync(&address, whole, stream_->handle());
+    result = driver.MemAllocAsync(&address, whole, stream);
   }
   if (result == kOutOfMemory) Refuse(bytes);
   Check(result, "cuMemAllocAsync");
+  return address;
+}
+
+void* CudaMemory::Allocate(size_t bytes) {
+  return reinterpret_cast<void*>(Take(bytes, stream_->handle()));
+}
+
+// The block is taken on the stream that fills it: on the other one it would be there only after
+// the steps that this is not to wait for. What is given to the other from now on waits for it.
+void* CudaMemory::AllocateFilled(const void* host, size_t bytes) {
+  if (bytes < kWorthAStream) return Memory::AllocateFilled(host, bytes);
+  Enter();
+  const Driver& driver = TheDriver();
+  std::lock_guard lock(filling_);
+  if (!beside_) {
+    Check(driver.EventCreate(&filled_, kNoTiming), "cuEventCreate");
+    Check(driver.StreamCreate(&beside_, kNonBlocking), "cuStreamCreate");
+  }
+  Address address = Take(bytes, beside_);
+  try {
+    Send(address, host, bytes, beside_);
+    Check(driver.EventRecord(filled_, beside_), "cuEventRecord");
+    Check(driver.StreamWaitEvent(stream_->handle(), filled_, 0), "cuStreamWaitEvent");
+  } catch (...) {
+    driver.MemFreeAsync(address, beside_);
+    throw;
+  }
   return reinterpret_cast<void*>(address);
 }
 
@@ -108,13 +136,17 @@ void CudaMemory::Free(void* data, size_t) noexcept {
   TheDriver().MemFreeAsync(AddressOf(data), stream_->handle());
 }
 
+void CudaMemory::Send(Address to, const void* host, size_t bytes, StreamHandle stream) {
+  for (size_t at = 0; at < bytes; at += Staging::kMost) {
+    staging_.Send(to + at, static_cast<const char*>(host) + at,
+                  std::min(Staging::kMost, bytes - at), stream);
+  }
+}
+
 void CudaMemory::Store(void* to, const void* host, size_t bytes) {
   RefuseCapture("what comes from the host");
   Enter();
-  for (size_t at = 0; at < bytes; at += Staging::kMost) {
-    staging_.Send(AddressOf(to) + at, static_cast<const char*>(host) + at,
-                  std::min(Staging::kMost, bytes - at), stream_->handle());
-  }
+  Send(AddressOf(to), host, bytes, stream_->handle());
 }
 
 void CudaMemory::Copy(void* to, const void* from, size_t bytes) {

@@ -1,5 +1,6 @@
 // The memory of the GPU: blocks come from the driver's pool and go back to it in the order of the
 // stream. What the host gives or takes passes through pinned memory, so that it goes on meanwhile.
+// New blocks, as those of batches, are filled on a stream of their own, while the steps before run.
 #pragma once
 
 #include <deque>
@@ -42,6 +43,7 @@ class CudaMemory : public Memory {
 
   std::string_view device() const override;
   void* Allocate(size_t bytes) override;
+  void* AllocateFilled(const void* host, size_t bytes) override;
   void Free(void* data, size_t bytes) noexcept override;
   void Store(void* to, const void* host, size_t bytes) override;
   void Copy(void* to, const void* from, size_t bytes) override;
@@ -52,8 +54,14 @@ class CudaMemory : public Memory {
   // Where copies go: to what this thread captures, if it does.
   StreamHandle current() const;
   [[noreturn]] void Refuse(size_t bytes);
+  // In the order of the stream.
+  Address Take(size_t bytes, StreamHandle stream);
+  void Send(Address to, const void* host, size_t bytes, StreamHandle stream);
 
   CudaStream* stream_;  // threads may still run when others end
+  Mutex filling_;
+  StreamHandle beside_ = nullptr;  // fills new blocks
+  EventHandle filled_ = nullptr;   // the latest of them
   Staging staging_;
 };
 
