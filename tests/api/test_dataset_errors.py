@@ -113,7 +113,16 @@ def test_failures_in_user_code_show_its_line(make, says, line):
         (lambda: numbers().map([], "a"), ValueError, "must not be empty"),
         (lambda: numbers().map(abs, "z"), ValueError, r"among \['a', 'b'\], but got 'z'"),
         (lambda: numbers().map(abs, "a", "b"), ValueError, "got 'b' again"),
-        (lambda: run(numbers().map(lambda x: (x, x), "a")), ValueError, "must return 1 columns"),
+        (
+            lambda: run(numbers().map(lambda x: (x, x) if x == 3 else x, "a")),
+            ValueError,
+            r"\(row 3\) must return 1 columns",
+        ),
+        (
+            lambda: run(numbers().map(lambda x: None if x == 3 else x, "a")),
+            TypeError,
+            r"\(row 3\): a column must be a number, .* but got NoneType",
+        ),
         (lambda: run(numbers().map(lambda x: object(), "a")), TypeError, "must be a number"),
         (lambda: numbers().repeat(0), ValueError, "count must be"),
         (lambda: numbers().skip(-1), ValueError, "count must be"),

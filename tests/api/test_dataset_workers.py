@@ -172,6 +172,15 @@ def test_a_worker_that_ends():
     failing(mapped(leave), r"'map', the worker process \d+ ended with exit code 3 at row 5")
 
 
+def test_a_worker_that_ends_at_one_of_the_rows_of_a_batch():
+    data = mapped(leave).batch(8)
+    with pytest.raises(
+        RuntimeError, match=r"exit code 3 at one of the rows 0, 1, 2, 3, 4, 5, 6, 7\."
+    ):
+        stream(data)
+    data.close_pool()
+
+
 def test_a_worker_that_hangs():
     ds.config.set_multiprocessing_timeout_interval(1)
     failing(mapped(hang), r"must answer within 1 s .* but hung at row 5")
@@ -219,7 +228,7 @@ def test_a_lambda_that_raises_in_a_spawned_worker_is_shown_with_its_line():
 
 
 def test_a_function_that_asks_for_the_end_of_its_process():
-    says = "For 'map', a function in a worker process raised SystemExit: 3"
+    says = "For 'map', a function in a worker process raised SystemExit at row 5: 3"
     failing(mapped(lambda x: sys.exit(3) if x == 5 else x), says)
 
 

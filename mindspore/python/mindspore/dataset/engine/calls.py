@@ -51,16 +51,16 @@ class MapCall:
             except Exception as error:
                 raise failure(self.op, f"{describe(operation)} (row {number})", error) from error
             values = result if isinstance(result, tuple) else (result,)
-        last = self.operations[-1]
+        last = f"{describe(self.operations[-1])} (row {number})"
         if len(values) != len(self.outputs):
             raise ValueError(
-                f"For 'map', {describe(last)} must return {len(self.outputs)} "
+                f"For 'map', {last} must return {len(self.outputs)} "
                 f"columns ({', '.join(self.outputs)}), but got {len(values)}."
             )
         try:
             return tuple([to_array(v) for v in values])
         except TypeError as error:
-            raise TypeError(f"For 'map', {describe(last)}: {error}.") from None
+            raise TypeError(f"For 'map', {last}: {error}.") from None
 
 
 class NumberCall:

@@ -23,6 +23,7 @@ from typing import Any
 from mindspore.dataset import config
 
 _FAREWELL = 1.0  # seconds that a worker has to end by itself
+_ROWS_TOLD = 32  # of those that are made by one call
 _REFUSALS = (pickle.PicklingError, AttributeError, TypeError)  # of what cannot be sent
 
 
@@ -196,7 +197,7 @@ class WorkerPool:
             return result
 
     def _ask(self, worker: Worker, args: Any) -> tuple[bool, Any]:
-        where = f"row {args[-1][0]}" if isinstance(args[-1], list) else f"batch {args[-1]}"
+        where = _place(args[-1])
         pid = worker.process.pid
         limit = config.get_multiprocessing_timeout_interval()
         try:
@@ -234,6 +235,16 @@ class WorkerPool:
             self._changed.wait_for(lambda: not any(w.busy for w in ended), _FAREWELL)
 
 
+def _place(numbers: Any) -> str:
+    """Where a call stands, of the rows or the batch that it makes."""
+    if not isinstance(numbers, list):
+        return f"batch {numbers}"
+    if len(numbers) == 1:
+        return f"row {numbers[0]}"
+    more = ", ..." if len(numbers) > _ROWS_TOLD else ""
+    return f"one of the rows {', '.join(map(str, numbers[:_ROWS_TOLD]))}{more}"
+
+
 def _end_all(workers: list[Worker], owner: int) -> None:
     if os.getpid() == owner:
         while workers:
@@ -257,7 +268,7 @@ def _serve(pipe: Connection, function: Callable[..., Any], inherited: list[Conne
         try:
             answer = (True, function(*args))
         except BaseException as error:
-            answer = (False, _portable(error, function))
+            answer = (False, _portable(error, function, args))
         try:
             _send(pipe, answer, function)
         except OSError:
@@ -275,12 +286,13 @@ def _send(pipe: Connection, answer: tuple[bool, Any], function: Any) -> None:
         pipe.send((False, RuntimeError(text)))
 
 
-def _portable(error: BaseException, function: Any) -> BaseException:
+def _portable(error: BaseException, function: Any, args: Any) -> BaseException:
     """The exception itself if it survives a pipe, else one with its text."""
     if not isinstance(error, Exception):
         # SystemExit and the like would end the program.
         return RuntimeError(
-            f"For '{getattr(function, 'op', 'map')}', a function in a worker process raised {type(error).__name__}: {error}"
+            f"For '{getattr(function, 'op', 'map')}', a function in a worker process raised {type(error).__name__} "
+            f"at {_place(args[-1])}: {error}"
         )
     cause = error.__cause__
     try:
