@@ -32,6 +32,21 @@ def test_one_hot():
     same(transforms.OneHot(4, 0.1)(np.array(1)), [0.025, 0.925, 0.025, 0.025])
 
 
+def test_what_is_joined_stays_as_it_is():
+    join = transforms.Concatenate(0, np.array(["[CLS]"]), np.array(["[SEP]"]))
+    assert join(np.array(["a", "b"])).tolist() == ["[CLS]", "a", "b", "[SEP]"]
+    assert transforms.Concatenate()(np.array(["a"]), np.array(["long"])).tolist() == ["a", "long"]
+    same(transforms.Concatenate(0, np.array([9]))(np.array([1], np.uint8)), [9, 1], np.uint8)
+    same(transforms.Concatenate(0, np.array([9]))(np.array([0.5], "f4")), [9, 0.5], np.float32)
+    for other in (np.array([1.5]), np.array([300]), np.array([np.nan]), np.array(["x"])):
+        with pytest.raises(
+            TypeError, match="For 'Concatenate', what is joined must be of one type"
+        ):
+            transforms.Concatenate(0, other)(np.array([1, 2], np.uint8))
+    with pytest.raises(ValueError, match="For 'Concatenate', there must be arrays"):
+        transforms.Concatenate()()
+
+
 def test_array_operations():
     same(transforms.Fill(3)(np.array([1, 2])), [3, 3])
     same(transforms.Concatenate(0, np.array([9]), np.array([8]))(np.array([1, 2])), [9, 1, 2, 8])

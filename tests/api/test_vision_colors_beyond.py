@@ -93,3 +93,42 @@ def test_hues_of_any_type(kind):
     assert vision.HsvToRgb(True)(wide).tolist() == [[[44, -44, -44], [3, 3, 3]]]
     gray = vision.HsvToRgb(True)(wide[:, ::-1])
     assert gray.dtype == kind and gray[0, 0].tolist() == [3, 3, 3]
+
+
+MODES = ("RGB", "L", "1", "P", "LA", "RGBA", "CMYK", "HSV", "YCbCr", "F", "I")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_gray_is_of_what_a_picture_shows(mode):
+    image_module = pytest.importorskip("PIL.Image")
+    rng = np.random.default_rng(0)
+    bands = rng.integers(0, 256, (4, 5, 3)).astype(np.uint8)
+    given = image_module.fromarray(bands).convert(mode)
+    shown = np.asarray(given.convert("L"))
+    for operation in (vision.Grayscale(3), vision.RandomGrayscale(1.0)):
+        made = operation(given)
+        assert made.mode == "RGB" and np.array_equal(made, np.stack([shown] * 3, -1))
+    assert np.array_equal(vision.Grayscale(1)(given), shown)
+    lit = vision.RandomLighting(0.0)(given)
+    assert lit.mode == "RGB" and np.array_equal(lit, given.convert("RGB"))
+
+
+def test_pictures_whose_mode_pillow_refuses():
+    image_module = pytest.importorskip("PIL.Image")
+    for operation in (vision.Invert(), vision.Equalize(), vision.AutoContrast()):
+        with pytest.raises(ValueError, match=f"For '{type(operation).__name__}'.*mode 'CMYK'"):
+            operation(image_module.new("CMYK", (3, 4)))
+
+
+def test_gamma_leaves_alpha():
+    image_module = pytest.importorskip("PIL.Image")
+    bands = np.random.default_rng(0).integers(0, 256, (4, 5, 4)).astype(np.uint8)
+    made = np.asarray(vision.AdjustGamma(2.0)(image_module.fromarray(bands)))
+    assert np.array_equal(made[..., 3], bands[..., 3]) and not np.array_equal(made, bands)
+
+
+@pytest.mark.parametrize("size", [(1, 1), (1, 5), (5, 1)])
+def test_the_perspective_of_a_line_is_itself(size):
+    image_module = pytest.importorskip("PIL.Image")
+    given = image_module.new("RGB", size, (1, 2, 3))
+    assert np.array_equal(vision.RandomPerspective(0.5, 1.0)(given), given)

@@ -145,7 +145,12 @@ class RegexReplace(TextTensorOperation):
         self._replace, self.replace_all = _template(op, replace, self._pattern), replace_all
 
     def _change(self, text: str) -> str:
-        return str(self._pattern.sub(self._replaced, text, count=0 if self.replace_all else 1))
+        count = 0 if self.replace_all else 1
+        if any(isinstance(part, int) for part in self._replace):
+            return str(self._pattern.sub(self._replaced, text, count=count))
+        # Without groups a match needs no call of ours.
+        literal = "".join(map(str, self._replace)).replace("\\", r"\\")
+        return str(self._pattern.sub(literal, text, count=count))
 
     def _replaced(self, match: re.Match[str]) -> str:
         return "".join(p if isinstance(p, str) else match[p] or "" for p in self._replace)

@@ -145,14 +145,29 @@ class Concatenate(TensorOperation):
 
     def __call__(self, *values: Any) -> Any:
         parts = [self.prepend, *values, self.append]
-        dtype = np.asarray(values[0]).dtype
-        arrays = [np.asarray(part).astype(dtype) for part in parts if part is not None]
-        if not arrays or any(array.ndim == 0 for array in arrays):
+        arrays = [np.asarray(part) for part in parts if part is not None]
+        if not values or any(array.ndim == 0 for array in arrays):
             shapes = [array.shape for array in arrays]
             raise ValueError(
                 f"For 'Concatenate', there must be arrays of at least one axis, but got shapes {shapes}."
             )
-        return np.concatenate(arrays, axis=self.axis)
+        dtype = np.asarray(values[0]).dtype
+        return np.concatenate([_of_type(array, dtype) for array in arrays], axis=self.axis)
+
+
+def _of_type(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """The array in a type that holds all that is in it; texts are as long as they are."""
+    if array.dtype == dtype or (array.dtype.kind == dtype.kind and dtype.kind in "SU"):
+        return array
+    if not {array.dtype.kind, dtype.kind} & set("SU"):
+        with np.errstate(invalid="ignore"):
+            cast = array.astype(dtype)
+        if (dtype.kind == "f" and array.dtype.kind in "fiub") or np.array_equal(cast, array):
+            return cast
+    raise TypeError(
+        f"For 'Concatenate', what is joined must be of one type, but got {array.dtype} beside {dtype}"
+        ", which does not hold the same values."
+    )
 
 
 class Duplicate(TensorOperation):

@@ -4,13 +4,14 @@ are given or drawn; what they do with PIL images is in `pillow`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from mindspore.dataset.core.validator_helpers import check_int, check_probability, check_type
 from mindspore.dataset.transforms import native
-from mindspore.dataset.vision import checks
+from mindspore.dataset.vision import checks, pillow
 from mindspore.dataset.vision import image as im
 from mindspore.dataset.vision.operations import (
     BatchTensorOperation,
@@ -196,6 +197,10 @@ class Grayscale(ImageTensorOperation):
             )
         self.num_output_channels = num_output_channels
 
+    def pil_form(self) -> Callable[[Any], Any]:
+        """Gray of what the image shows, whatever its mode."""
+        return lambda image: pillow.gray(image, self.num_output_channels)
+
     def _image(self, image: np.ndarray) -> np.ndarray:
         if image.ndim == 3:
             need_rgb("Grayscale", image)
@@ -208,6 +213,10 @@ class RandomGrayscale(_Sometimes):
 
     def __init__(self, prob: float = 0.1) -> None:
         super().__init__(prob)
+
+    def pil_form(self) -> Callable[[Any], Any]:
+        """See Grayscale."""
+        return Grayscale(3).pil_form()
 
     def _image(self, image: np.ndarray) -> np.ndarray:
         return Grayscale(3)._image(image)
@@ -339,6 +348,10 @@ class RandomLighting(ImageTensorOperation):
 
     def __init__(self, alpha: float = 0.05) -> None:
         self.alpha = checks.number("RandomLighting", "alpha", alpha, 0)
+
+    def _apply(self, value: Any) -> Any:
+        # The colors that a PIL image shows are not always those of its bands.
+        return super()._apply(value.convert("RGB") if im.is_pil(value) else value)
 
     def spec(self) -> native.Spec:
         """See native.spec_of."""

@@ -32,11 +32,11 @@ class ImageTensorOperation(PyTensorOperation):
         spec = getattr(self, "spec", lambda: None)() if by_pillow else None
         if spec is None or spec[0] not in pillow.FORMS:
             return None
-        form = pillow.FORMS[spec[0]]
+        form, op = pillow.FORMS[spec[0]], type(self).__name__
 
         def apply(image: Any) -> Any:
             numbers = native.drawn(spec)
-            return image if numbers is None else form(image, numbers)
+            return image if numbers is None else pillow.done(op, form, image, numbers)
 
         return apply
 

@@ -97,6 +97,8 @@ def _perspective(image: Any, n: list[float]) -> Any:
 
 def _random_perspective(image: Any, n: list[float]) -> Any:
     right, bottom = image.width - 1, image.height - 1
+    if not right or not bottom:
+        return image  # a line has no corners to move
     points: list[float] = [0, 0, right, 0, right, bottom, 0, bottom]
     ends: list[float] = []
     for corner in range(4):
@@ -129,7 +131,10 @@ def _hue(image: Any, n: list[float]) -> Any:
 
 def _gamma(image: Any, n: list[float]) -> Any:
     table = [int(min(max((255 + 1 - 1e-3) * n[1] * (i / 255) ** n[0], 0), 255)) for i in range(256)]
-    return image.convert("RGB").point(table * 3).convert(image.mode)
+    changed = image.convert("RGB").point(table * 3).convert(image.mode)
+    if "A" in image.getbands():
+        changed.putalpha(image.getchannel("A"))
+    return changed
 
 
 def _contrast(image: Any, n: list[float]) -> Any:
@@ -150,6 +155,25 @@ def _color_adjust(image: Any, n: list[float]) -> Any:
         if (low, high) != (neutral, neutral):
             image = FORMS[names[step]](image, [float(row_rng().uniform(low, high))])
     return image
+
+
+def gray(image: Any, channels: int) -> Any:
+    """Gray of what the image shows, whatever its mode, in so many channels."""
+    shown = image.convert("L")
+    return shown if channels == 1 else _module("Image").merge("RGB", [shown] * 3)
+
+
+def done(op: str, form: Callable[[Any, list[float]], Any], image: Any, numbers: list[float]) -> Any:
+    """What a form gives; where Pillow refuses the image's mode, it is told for which operation."""
+    try:
+        return form(image, numbers)
+    except (OSError, ValueError, NotImplementedError) as error:
+        if str(error).startswith("For '"):
+            raise
+        raise ValueError(
+            f"For '{op}', a PIL image must be of a mode that Pillow can do this with, such as RGB "
+            f"or L, but got mode '{image.mode}' ({error})."
+        ) from None
 
 
 FORMS: dict[str, Callable[[Any, list[float]], Any]] = {
