@@ -49,8 +49,8 @@ py::tuple ProfiledLaunches() {
   ProfileEvents events = GetProfileEvents();
   py::list kept;
   for (const ProfileEvent& e : events.kept) {
-    kept.append(
-        py::make_tuple(e.op->name, PlaceOf(e.span), e.thread, e.start_ns, e.ns, e.live_bytes));
+    kept.append(py::make_tuple(e.op->name, PlaceOf(e.span), e.thread, e.start_ns, e.ns,
+                               e.live_bytes, e.device, e.given_start_ns, e.given_ns));
   }
   return py::make_tuple(kept, events.dropped);
 }
@@ -75,7 +75,8 @@ void BindRuntime(py::module_& m) {
   m.def("profile_rows", &ProfileRows,
         "Sums by op and line, the longest first: op, place, count, nanoseconds, of the quickest.");
   m.def("profile_events", &ProfiledLaunches,
-        "Launches (op, place, thread, start and length in ns, bytes held), how many were dropped.");
+        "Launches (op, place, thread, start and length in ns, bytes held; where the device noted "
+        "these times, its name, and start and length of the host's work), how many were dropped.");
   m.def("set_num_threads", &SetThreads);
   m.def("num_threads", &Threads);
   m.def(

@@ -15,11 +15,23 @@ struct Totals {
   uint64_t best_ns = UINT64_MAX;
 };
 
+using profile_detail::Anchor;
+
+// A launch whose times the device has, or will have.
+struct TimedLaunch {
+  ProfileEvent event;
+  std::shared_ptr<const Anchor> anchor;
+  std::unique_ptr<TimedEvent> begin, end;
+};
+constexpr size_t kMostTimed = 4096;  // launches whose times are not asked for yet
+
 struct Profile {
   Mutex mutex;
   std::map<std::pair<const OpDef*, SpanId>, Totals> totals;
   ProfileEvents events;
   size_t most_events = 0;
+  std::vector<TimedLaunch> timed;
+  std::shared_ptr<const Anchor> anchor;  // of those that begin now
 };
 
 Profile& Data() {
@@ -29,6 +41,65 @@ Profile& Data() {
 
 uint64_t Nanoseconds(std::chrono::steady_clock::duration time) {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(time).count());
+}
+
+void Add(Profile& profile, const ProfileEvent& event) {
+  Totals& t = profile.totals[{event.op, event.span}];
+  ++t.count;
+  t.ns += event.ns;
+  t.best_ns = std::min(t.best_ns, event.ns);
+  ProfileEvents& events = profile.events;
+  if (events.kept.size() < profile.most_events) {
+    events.kept.push_back(event);
+  } else if (profile.most_events) {
+    ++events.dropped;
+  }
+}
+
+// Asks the device for the times that it noted. The next launches meet the host's clock anew, as two
+// clocks part by and by. The device is waited for by its events alone: a wait of the stream would
+// hand the GIL to those who wait for the lock.
+void Settle(Profile& profile) {
+  std::vector<TimedLaunch> timed = std::exchange(profile.timed, {});
+  profile.anchor = nullptr;
+  try {
+    for (TimedLaunch& launch : timed) {
+      launch.end->Synchronize();
+      launch.event.start_ns =
+          launch.anchor->ns + launch.begin->NanosecondsSince(*launch.anchor->event);
+      launch.event.ns = launch.end->NanosecondsSince(*launch.begin);
+      Add(profile, launch.event);
+    }
+  } catch (const std::exception&) {
+    // A device that does nothing more, which the program hears at its next wait, or the child of a
+    // fork, which has none: what was not asked for is lost.
+  }
+}
+
+void SettleNow() {
+  std::lock_guard lock(Data().mutex);
+  Settle(Data());
+}
+
+std::shared_ptr<const Anchor> AnchorOf(Timer& timer) {
+  // Later than the device was opened, so that this runs before the device goes.
+  static const int at_exit = std::atexit(SettleNow);
+  static_cast<void>(at_exit);
+  std::lock_guard lock(Data().mutex);
+  if (Data().anchor && Data().anchor->timer != &timer) Settle(Data());
+  if (!Data().anchor) {
+    auto anchor = std::make_shared<Anchor>(&timer, timer.RecordTimed());
+    anchor->event->Synchronize();
+    anchor->ns = Nanoseconds(std::chrono::steady_clock::now().time_since_epoch());
+    Data().anchor = std::move(anchor);
+  }
+  return Data().anchor;
+}
+
+uint32_t ThisThread() {
+  static std::atomic<uint32_t> threads{0};
+  static thread_local uint32_t thread = threads.fetch_add(1);
+  return thread;
 }
 
 void PrintAtExit() { std::fputs(ProfileTable().c_str(), stderr); }
@@ -43,8 +114,33 @@ bool WantedByEnvironment() {
 }  // namespace
 
 namespace profile_detail {
+
 std::atomic<bool> on{WantedByEnvironment()};
+
+LaunchClock::LaunchClock(Stream& stream) : stream_(stream) {
+  if (auto* timer = dynamic_cast<Timer*>(&stream)) {
+    anchor_ = AnchorOf(*timer);
+    begin_ = timer->RecordTimed();
+  }
+  start_ = std::chrono::steady_clock::now();
 }
+
+void LaunchClock::Done(const LaunchPlace& place, const Memory& memory) {
+  std::unique_ptr<TimedEvent> end = anchor_ ? anchor_->timer->RecordTimed() : nullptr;
+  if (!end) stream_.Synchronize();
+  uint64_t start = Nanoseconds(start_.time_since_epoch());
+  uint64_t ns = Nanoseconds(std::chrono::steady_clock::now() - start_);
+  ProfileEvent event{place.op, place.span, ThisThread(), start, ns, memory.stats().live, {}};
+  std::lock_guard lock(Data().mutex);
+  if (!end) return Add(Data(), event);
+  event.device = memory.device();
+  event.given_start_ns = start;
+  event.given_ns = ns;
+  Data().timed.push_back({event, anchor_, std::move(begin_), std::move(end)});
+  if (Data().timed.size() >= kMostTimed) Settle(Data());
+}
+
+}  // namespace profile_detail
 
 void SetProfile(bool on, size_t events) {
   {
@@ -58,29 +154,13 @@ void ResetProfile() {
   std::lock_guard lock(Data().mutex);
   Data().totals.clear();
   Data().events = {};
-}
-
-void RecordLaunch(const LaunchPlace& place, std::chrono::steady_clock::time_point start,
-                  std::chrono::steady_clock::time_point end, const Memory& memory) {
-  static std::atomic<uint32_t> threads{0};
-  static thread_local uint32_t thread = threads.fetch_add(1);
-  auto ns = Nanoseconds(end - start);
-  std::lock_guard lock(Data().mutex);
-  Totals& t = Data().totals[{place.op, place.span}];
-  ++t.count;
-  t.ns += ns;
-  t.best_ns = std::min(t.best_ns, ns);
-  ProfileEvents& events = Data().events;
-  if (events.kept.size() < Data().most_events) {
-    events.kept.push_back({place.op, place.span, thread, Nanoseconds(start.time_since_epoch()), ns,
-                           memory.stats().live});
-  } else if (Data().most_events) {
-    ++events.dropped;
-  }
+  Data().timed.clear();
+  Data().anchor = nullptr;
 }
 
 ProfileEvents GetProfileEvents() {
   std::lock_guard lock(Data().mutex);
+  Settle(Data());
   return Data().events;
 }
 
@@ -88,6 +168,7 @@ std::vector<ProfileRow> GetProfile() {
   std::vector<ProfileRow> rows;
   {
     std::lock_guard lock(Data().mutex);
+    Settle(Data());
     for (const auto& [key, t] : Data().totals)
       rows.push_back({key.first->name, key.second, t.count, t.ns, t.best_ns});
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -182,12 +183,19 @@ STUB_ENTRY cuStreamSynchronize(void* stream) {
   Of(stream).RunTo(Of(stream).given);
   return kSuccess;
 }
-STUB_ENTRY cuEventCreate(void** event, unsigned) {
+STUB_ENTRY cuEventCreate(void** event, unsigned flags) {
   Guard guard(TheMutex());
   if (int result = Ready("cuEventCreate")) return result;
-  return *event = The().events.Add(), kSuccess;
+  if (flags & ~2u) return Refuse(kInvalidValue, "cuEventCreate: flags that the stub does not know");
+  bool timed = flags == 0;
+  The().counts["timed events"] += timed;  // those that are there
+  return *event = The().events.Add(Event{timed}), kSuccess;
 }
 namespace {
+double Milliseconds() {
+  using Clock = std::chrono::steady_clock;
+  return std::chrono::duration<double, std::milli>(Clock::now().time_since_epoch()).count();
+}
 int ReadyEvent(const char* entry, const void* event) {
   if (int result = Ready(entry)) return result;
   if (The().events.Has(event)) return kSuccess;
@@ -197,6 +205,7 @@ int ReadyEvent(const char* entry, const void* event) {
 STUB_ENTRY cuEventDestroy_v2(void* event) {
   Guard guard(TheMutex());
   if (int result = ReadyEvent("cuEventDestroy", event)) return result;
+  The().counts["timed events"] -= static_cast<Event*>(event)->timed;
   The().events.Remove(event);
   return kSuccess;
 }
@@ -205,14 +214,31 @@ STUB_ENTRY cuEventRecord(void* event, void* stream) {
   if (int result = Ready("cuEventRecord", stream)) return result;
   if (int result = NotCaptured("cuEventRecord", stream)) return result;
   if (int result = ReadyEvent("cuEventRecord", event)) return result;
-  *static_cast<Event*>(event) = {&Of(stream), Of(stream).given};
+  auto& e = *static_cast<Event*>(event);
+  if (e.timed) {
+    e.milliseconds = std::make_shared<double>();
+    Of(stream).Give([at = e.milliseconds] { *at = Milliseconds(); });
+  }
+  e.stream = &Of(stream);
+  e.count = Of(stream).given;
   return kSuccess;
 }
 STUB_ENTRY cuEventQuery(void* event) {
   Guard guard(TheMutex());
   if (int result = ReadyEvent("cuEventQuery", event)) return result;
-  auto& e = *static_cast<Event*>(event);
-  return e.stream && e.stream->done < e.count ? kNotReady : kSuccess;
+  return static_cast<Event*>(event)->reached() ? kSuccess : kNotReady;
+}
+STUB_ENTRY cuEventElapsedTime(float* milliseconds, void* from, void* to) {
+  Guard guard(TheMutex());
+  for (void* event : {from, to}) {
+    if (int result = ReadyEvent("cuEventElapsedTime", event)) return result;
+    auto& e = *static_cast<Event*>(event);
+    if (!e.timed || !e.stream)
+      return Refuse(kInvalidHandle, "cuEventElapsedTime is given an event without a time");
+    if (!e.reached()) return Refuse(kNotReady, "cuEventElapsedTime is called too early");
+  }
+  auto at = [](void* event) { return *static_cast<Event*>(event)->milliseconds; };
+  return *milliseconds = static_cast<float>(at(to) - at(from)), kSuccess;
 }
 STUB_ENTRY cuEventSynchronize(void* event) {
   Guard guard(TheMutex());

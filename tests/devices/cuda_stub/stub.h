@@ -10,6 +10,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
@@ -59,8 +60,11 @@ struct Stream {
   void RunTo(uint64_t count);
 };
 struct Event {
+  bool timed = true;
   Stream* stream = nullptr;  // null: never recorded
   uint64_t count = 0;
+  std::shared_ptr<double> milliseconds = nullptr;  // when it was reached, of a timed one
+  bool reached() const { return !stream || stream->done >= count; }
 };
 
 // ---- memory

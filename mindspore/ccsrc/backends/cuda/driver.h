@@ -43,6 +43,7 @@ using WorkExec = Handle*;   // the same, ready to be launched
   X(EventRecord, "cuEventRecord", EventHandle, StreamHandle)                                    \
   X(EventQuery, "cuEventQuery", EventHandle)                                                    \
   X(EventSynchronize, "cuEventSynchronize", EventHandle)                                        \
+  X(EventElapsedTime, "cuEventElapsedTime", float*, EventHandle, EventHandle)                   \
   X(DeviceGetDefaultMemPool, "cuDeviceGetDefaultMemPool", Pool*, int)                           \
   X(MemPoolSetAttribute, "cuMemPoolSetAttribute", Pool, int, void*)                             \
   X(MemPoolTrimTo, "cuMemPoolTrimTo", Pool, size_t)                                             \

@@ -1,5 +1,6 @@
 #include "backends/cuda/stream.h"
 
+#include <algorithm>
 #include <atomic>
 
 #include "backends/cuda/device.h"
@@ -15,11 +16,15 @@ uint64_t ThisThread() {
   return number;
 }
 
-class CudaEvent : public Event {
+class CudaEvent : public TimedEvent {
  public:
-  explicit CudaEvent(StreamHandle stream) {
-    Check(TheDriver().EventCreate(&handle_, kNoTiming), "cuEventCreate");
-    Check(TheDriver().EventRecord(handle_, stream), "cuEventRecord");
+  // `flags` are kNoTiming where nobody will ask for its time.
+  CudaEvent(StreamHandle stream, unsigned flags) {
+    Check(TheDriver().EventCreate(&handle_, flags), "cuEventCreate");
+    if (int result = TheDriver().EventRecord(handle_, stream); result != kSuccess) {
+      TheDriver().EventDestroy(handle_);
+      Check(result, "cuEventRecord");
+    }
   }
   ~CudaEvent() override {
     if (!IsLost()) TheDriver().EventDestroy(handle_);
@@ -34,6 +39,14 @@ class CudaEvent : public Event {
   void Synchronize() const override {
     Enter();
     Check(TheDriver().EventSynchronize(handle_), "cuEventSynchronize");
+  }
+  uint64_t NanosecondsSince(const TimedEvent& earlier) const override {
+    Enter();
+    float milliseconds = 0;
+    Check(TheDriver().EventElapsedTime(&milliseconds,
+                                       static_cast<const CudaEvent&>(earlier).handle_, handle_),
+          "cuEventElapsedTime");
+    return static_cast<uint64_t>(std::max(0.0, 1e6 * static_cast<double>(milliseconds)));
   }
 
  private:
@@ -83,7 +96,13 @@ CudaStream::~CudaStream() {
 std::unique_ptr<Event> CudaStream::Record() {
   RefuseCapture("an event");
   Enter();
-  return std::make_unique<CudaEvent>(handle_);
+  return std::make_unique<CudaEvent>(handle_, kNoTiming);
+}
+
+std::unique_ptr<TimedEvent> CudaStream::RecordTimed() {
+  RefuseCapture("a time");
+  Enter();
+  return std::make_unique<CudaEvent>(handle_, 0);
 }
 
 void CudaStream::Follow(const Event& event) {

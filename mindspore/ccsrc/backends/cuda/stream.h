@@ -14,6 +14,7 @@
 #include "base/mutex.h"
 #include "kernel/kernel.h"
 #include "kernel/recorder.h"
+#include "kernel/timer.h"
 
 namespace ms::cuda {
 
@@ -22,7 +23,7 @@ struct Grid {
   unsigned threads = 256;  // of a block
 };
 
-class CudaStream : public Stream, public Recorder {
+class CudaStream : public Stream, public Recorder, public Timer {
  public:
   explicit CudaStream(Memory& memory);
   // One that captures what `main` is to do.
@@ -31,6 +32,7 @@ class CudaStream : public Stream, public Recorder {
   StreamHandle handle() const { return handle_; }
 
   std::unique_ptr<Event> Record() override;
+  std::unique_ptr<TimedEvent> RecordTimed() override;
   void Follow(const Event& event) override;
 
   // `args` points to the arguments behind the first one, which is the address of the word.

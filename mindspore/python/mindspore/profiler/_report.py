@@ -25,6 +25,9 @@ class Launch(NamedTuple):
     start: int
     length: int
     held: int  # bytes that the device held when it was done
+    device: str  # whose clock measured; empty: the host's
+    given: int  # to the device, by the host: when, and for how long
+    giving: int
 
 
 class Row(NamedTuple):
@@ -58,7 +61,7 @@ class Profile(NamedTuple):
     def kernel_time(self, start: int, end: int) -> int:
         """Nanoseconds in kernels that began in an interval, one beside another counted once."""
         busy, until = 0, 0
-        for launch in self.launches:
+        for launch in sorted(self.launches, key=lambda x: x.start):
             if start <= launch.start < end:
                 last = launch.start + launch.length
                 busy += max(0, last - max(until, launch.start))
@@ -167,9 +170,13 @@ def _table(path: Path, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> N
 def trace(profile: Profile) -> dict[str, Any]:
     """The launches, steps, ranges and the memory held, in the trace event format; times are microseconds."""
     process = os.getpid()
+    devices = sorted({launch.device for launch in profile.launches if launch.device})
+    streams = {device: _STREAMS + i for i, device in enumerate(devices)}
+    rows = [(_STEPS, "steps"), (_RANGES, "ranges")]
+    rows += [(tid, f"{device} stream") for device, tid in streams.items()]
     events: list[dict[str, Any]] = [
         {"ph": "M", "pid": process, "tid": tid, "name": "thread_name", "args": {"name": name}}
-        for tid, name in ((_STEPS, "steps"), (_RANGES, "ranges"))
+        for tid, name in rows
     ]
 
     def span(name: str, tid: int, start: int, length: int, **args: Any) -> None:
@@ -178,14 +185,11 @@ def trace(profile: Profile) -> dict[str, Any]:
 
     for launch in profile.launches:
         file, line, function = _line_of(launch.place)
-        span(
-            launch.op,
-            launch.thread,
-            launch.start,
-            launch.length,
-            where=f"{file}:{line}",
-            function=function,
-        )
+        where: dict[str, Any] = {"where": f"{file}:{line}", "function": function}
+        tid = streams.get(launch.device, launch.thread)
+        span(launch.op, tid, launch.start, launch.length, **where)
+        if launch.device:
+            span(f"launch {launch.op}", launch.thread, launch.given, launch.giving, **where)
         end = (launch.start + launch.length) / 1e3
         held = {"bytes": launch.held}
         events.append({"ph": "C", "name": "memory", "pid": process, "ts": end, "args": held})
@@ -197,4 +201,4 @@ def trace(profile: Profile) -> dict[str, Any]:
     return {"traceEvents": events, "displayTimeUnit": "ms", "otherData": other}
 
 
-_STEPS, _RANGES = 1000001, 1000002  # rows of the trace behind those of threads
+_STEPS, _RANGES, _STREAMS = 1000001, 1000002, 1000003  # rows of the trace behind those of threads

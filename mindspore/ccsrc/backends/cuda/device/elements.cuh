@@ -64,6 +64,30 @@ MS_FUNCTION void MapAxes(const U* x, U* out, const Numbers& n) {
   });
 }
 
+// The gradient of a mapping: what came from an element is added in the order of its places. Of each
+// axis `inside` says where in the table the first place of each element is, `before` where the
+// places are, and `stride` is that of what is added.
+template <class M>
+MS_FUNCTION void AddPlaces(const M* dy, const long long* table, M* dx, const Numbers& n) {
+  ForElements(n, [&](long long e) {
+    long long rest = e, first[8], end[8], at[8];
+    for (int k = 0; k < n.axes; ++k) {
+      const long long* begin = table + n.at[k].inside + rest % n.at[k].size;
+      first[k] = at[k] = begin[0];
+      end[k] = begin[1];
+      rest /= n.at[k].size;
+    }
+    decltype(Load(M())) sum = 0;
+    for (int k = 0; k < n.axes;) {
+      long long from = 0;
+      for (int i = 0; i < n.axes; ++i) from += table[n.at[i].before + at[i]] * n.at[i].stride;
+      sum = k_add(sum, Load(dy[from]));
+      for (k = 0; k < n.axes && ++at[k] == end[k]; ++k) at[k] = first[k];
+    }
+    dx[e] = Stored<M>::Of(sum);
+  });
+}
+
 // Of matrices with the sizes of the axes: those on or below a diagonal, or on or above it.
 template <class U>
 MS_FUNCTION void Triangle(const U* x, U* out, bool lower, long long diagonal, const Numbers& n) {

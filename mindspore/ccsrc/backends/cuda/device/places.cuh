@@ -91,8 +91,18 @@ MS_CHANGE(Plus, k_add(y, x))
 MS_CHANGE(Minus, k_sub(y, x))
 MS_CHANGE(Times, k_mul(y, x))
 MS_CHANGE(Over, k_div(y, x))
+MS_CHANGE(WholeOver, k_trunc_div(y, x))
 MS_CHANGE(Larger, k_max(x, y))
 MS_CHANGE(Smaller, k_min(x, y))
+
+// Integers are not divided by zero.
+template <class M>
+MS_FUNCTION void RefuseZeros(Fault* fault, const M* x, unsigned ticket, const Numbers& n) {
+  const long long step = (long long)gridDim.x * 256, count = n.rows * n.outer * n.inner;
+  for (long long e = (long long)blockIdx.x * 256 + threadIdx.x; e < count; e += step) {
+    if (x[e] == 0) Report(fault, ticket, 0, e);
+  }
+}
 
 // A thread has an element of a place, and all that is written there.
 template <class Change, class M>

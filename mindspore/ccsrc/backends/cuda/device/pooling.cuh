@@ -25,6 +25,11 @@ struct Along {
     const Index from = position - First(i), step = Step();
     return from >= 0 && from % step == 0 && from / step < Count(i);
   }
+  // The window whose element `tap` is at a position; -1: there is none.
+  MS_INSIDE Index WindowOf(Index position, Index tap) const {
+    const Index from = position + pad - tap * dilation;
+    return from >= 0 && from % stride == 0 && from / stride < out ? from / stride : -1;
+  }
   // All windows that have a position are among these.
   MS_INSIDE Index Lowest(Index position) const {
     if (adaptive) {
@@ -219,5 +224,51 @@ MS_FUNCTION void AvgPoolGrad(const M* dy, M* dx, Numbers n) {
       sum = k_add(sum, (R)(Load(dy[at]) / DivisorOf<R>(n, b, i, j, k)));
     });
     dx[e] = Stored<M>::Of(sum);
+  });
+}
+
+// The elements of windows side by side, [image, channel, tap, window]: zeros in the padding.
+template <class M, class R>
+MS_FUNCTION void Unfold(const M* x, M* y, const Numbers& n) {
+  const Boxes b(n);
+  ForElements(n, [&](Index to) {
+    Index e = to;
+    const Index k = e % b.w.out, j = e / b.w.out % b.h.out;
+    e /= b.w.out * b.h.out;
+    const Index i = e % b.d.out;
+    e /= b.d.out;
+    const Index w = b.w.First(k) + e % b.w.kernel * b.w.dilation;
+    e /= b.w.kernel;
+    const Index h = b.h.First(j) + e % b.h.kernel * b.h.dilation;
+    e /= b.h.kernel;
+    const Index d = b.d.First(i) + e % b.d.kernel * b.d.dilation;
+    e /= b.d.kernel;
+    const bool inside =
+        d >= 0 && d < b.d.size && h >= 0 && h < b.h.size && w >= 0 && w < b.w.size;
+    y[to] = inside ? x[((e * b.d.size + d) * b.h.size + h) * b.w.size + w] : M();
+  });
+}
+// Their sum back in the image: a tap meets an element in one window at most.
+template <class M, class R>
+MS_FUNCTION void Fold(const M* y, M* x, const Numbers& n) {
+  const Boxes b(n);
+  ForElements(n, [&](Index e) {
+    const Index w = e % b.w.size, h = e / b.w.size % b.h.size;
+    const Index d = e / (b.w.size * b.h.size) % b.d.size;
+    const Index plane = e / (b.w.size * b.h.size * b.d.size);
+    R sum = 0;
+    for (Index l = 0; l < b.d.kernel; ++l) {
+      const Index i = b.d.WindowOf(d, l);
+      for (Index m = 0; m < b.h.kernel && i >= 0; ++m) {
+        const Index j = b.h.WindowOf(h, m);
+        for (Index o = 0; o < b.w.kernel && j >= 0; ++o) {
+          const Index k = b.w.WindowOf(w, o);
+          if (k < 0) continue;
+          const Index tap = ((plane * b.d.kernel + l) * b.h.kernel + m) * b.w.kernel + o;
+          sum = k_add(sum, Load(y[((tap * b.d.out + i) * b.h.out + j) * b.w.out + k]));
+        }
+      }
+    }
+    x[e] = Stored<M>::Of(sum);
   });
 }

@@ -9,6 +9,7 @@
 #include "backends/cuda/kernels.h"
 #include "backends/cuda/kernels/text_kernel.h"
 #include "ops/axes.h"
+#include "tensor/buffer.h"
 
 namespace ms::cuda {
 namespace {
@@ -98,6 +99,64 @@ KernelChoice MakeMirrorPad(const KernelRequest& r) {
                                    : "Reflect");
 }
 
+// The places that come from an element i of an axis of `size`, for all i: where they begin, and
+// then they themselves, which are of an axis with `all` elements.
+void PutPlaces(const std::string& mode, int64_t size, int64_t before, int64_t all,
+               std::vector<long long>* words, Elements::Axis* axis) {
+  auto origin = [&](int64_t place) {
+    int64_t i = place - before;
+    if (i >= 0 && i < size) return i;
+    if (mode == "EDGE") return i < 0 ? 0 : size - 1;
+    if (mode == "CIRCULAR") return (i % size + size) % size;
+    int64_t border = mode == "SYMMETRIC" ? 1 : 0;
+    return i < 0 ? -i - border : 2 * (size - 1) - i + border;
+  };
+  std::vector<std::vector<long long>> places(static_cast<size_t>(size));
+  for (int64_t place = 0; place < all; ++place)
+    places[static_cast<size_t>(origin(place))].push_back(place);
+  axis->inside = static_cast<long long>(words->size());
+  long long begin = 0;
+  for (const auto& some : places) {
+    words->push_back(begin);
+    begin += static_cast<long long>(some.size());
+  }
+  words->push_back(begin);
+  axis->before = static_cast<long long>(words->size());
+  for (const auto& some : places) words->insert(words->end(), some.begin(), some.end());
+}
+
+KernelChoice MakeMirrorPadGrad(const KernelRequest& r) {
+  if (IsComplex(r.dtype(0))) return No("needs real numbers, got {}", Name(r.dtype(0)));
+  const Shape &dy = r.shape(0), &dx = r.out[0].shape();
+  if (static_cast<size_t>(dx.rank()) > kMostAxes) return No("needs at most {} axes", kMostAxes);
+  if (dx.size() == 0) return FunctionKernel([](const KernelArgs&) {}, 10);
+  const Ints& paddings = r.attr<Ints>("paddings");
+  Elements elements;
+  std::vector<long long> words;
+  for (int k = dx.rank() - 1; k >= 0; --k) {
+    auto& axis = elements.axes.emplace_back(Elements::Axis{dx[k]});
+    axis.stride = dy.Product(k + 1, dy.rank());
+    PutPlaces(r.attr<std::string>("mode"), dx[k], paddings[2 * static_cast<size_t>(k)], dy[k],
+              &words, &axis);
+  }
+  if (words.empty()) return No("needs an axis");
+  size_t bytes = words.size() * sizeof(long long);
+  BufferRef table = Buffer::Allocate(bytes, TheMemory());
+  TheMemory().Store(table->data(), words.data(), bytes);
+  std::string text =
+      kElementsText +
+      EntryText(
+          0, fmt::format("const {0}* dy, const long long* table, {0}* dx", MemoryType(r.dtype(0))),
+          "AddPlaces(dy, table, dx, n);");
+  return FunctionKernel(
+      [table, count = dx.size(), numbers = elements.Numbers(dx.size()),
+       program = Program::Of(text, 1)](const KernelArgs& args) {
+        LaunchText(StreamOf(args), *program, 0, BlocksFor(count),
+                   {args.in[0], table->data(), args.out[0]}, numbers);
+      },
+      2000);
+}
+
 KernelChoice MakeTile(const KernelRequest& r) { return Map(r, AxesOf(r), "Circular"); }
 
 KernelChoice MakeReverse(const KernelRequest& r) {
@@ -180,6 +239,7 @@ KernelChoice MakeLinSpace(const KernelRequest& r) {
 void AddElements(KernelTable& table) {
   table.For("Pad").Try("text", MakePad);
   table.For("MirrorPad").Try("text", MakeMirrorPad);
+  table.For("MirrorPadGrad").Try("text", MakeMirrorPadGrad);
   table.For("Tile").Try("text", MakeTile);
   table.For("ReverseV2").Try("text", MakeReverse);
   table.For("DiagPart").Try("text", MakeDiagonalPart);

@@ -124,28 +124,29 @@ KernelChoice Write(const KernelRequest& r, const Places& places, const Written& 
   if (std::string why = Refusal(places); !why.empty()) return No("{}", why);
   if (r.dtype(w.updates) != type.dtype()) return No("the updates must be of the written dtype");
   if (IsComplex(type.dtype()) && !sets) return No("needs real numbers");
-  if (IsInteger(type.dtype()) && w.change == std::string_view("Over"))
-    return No("needs floats, got {}", Name(type.dtype()));
+  bool whole = IsInteger(type.dtype()) && w.change == std::string_view("Over");
   std::string memory = sets ? UnitType(ItemSize(type.dtype())) : MemoryType(type.dtype());
   std::string arguments =
       fmt::format("const uint64_t* from, uint64_t* to, const {1}* index, const {0}* x, {0}* out",
                   memory, MemoryType(r.dtype(w.index)));
-  std::string around = w.base >= 0
-                           ? ""
-                           : EntryText(3, arguments,
-                                       fmt::format("FillTable(out, Stored<{}>::Of({}), n);", memory,
-                                                   ConstantText(w.around, type.dtype())));
+  std::string first;
+  if (w.base < 0)
+    first = fmt::format("FillTable(out, Stored<{}>::Of({}), n);", memory,
+                        ConstantText(w.around, type.dtype()));
+  if (whole) first = "RefuseZeros(fault, x, (unsigned)n.width, n);";
   std::string text =
       Text() +
       EntryText(0, arguments, fmt::format("SortPlaces<{}>(fault, index, to, n);", places.form),
                 kOwn) +
       EntryText(1, arguments, "MergeRuns(from, to, 1, n.rows, n.width);") +
-      EntryText(2, arguments, fmt::format("WriteRows<{}>(from, x, out, n);", w.change)) + around;
+      EntryText(2, arguments,
+                fmt::format("WriteRows<{}>(from, x, out, n);", whole ? "WholeOver" : w.change)) +
+      (first.empty() ? "" : EntryText(3, arguments, first));
   SortedKeys keys{1, places.rows};
   int64_t elements = type.shape().size();
   return FunctionKernel(
       [=, bytes = type.bytes(),
-       program = Program::Of(text, w.base >= 0 ? 3 : 4)](const KernelArgs& args) {
+       program = Program::Of(text, first.empty() ? 3 : 4)](const KernelArgs& args) {
         CudaStream& stream = StreamOf(args);
         std::vector<long long> numbers = places.Numbers(stream, args);
         std::vector<const void*> others{args.in[w.index], args.in[w.updates], args.out[0]};
@@ -159,8 +160,15 @@ KernelChoice Write(const KernelRequest& r, const Places& places, const Written& 
         else if (args.out[0] != args.in[w.base])
           TheMemory().Copy(args.out[0], args.in[w.base], bytes);
         if (places.is_empty()) return;
+        int64_t updates = places.rows * places.outer * places.inner;
+        if (whole) {
+          numbers[0] = stream.NextTicket(args.place, ErrorKind::kValue,
+                                         "integers must not be divided by zero, but got {} at "
+                                         "position {}");
+          launch(3, updates, nullptr);
+        }
         const void* sorted = keys.Sort(stream, *program, args.workspace, others, numbers, 0);
-        launch(2, places.rows * places.outer * places.inner, sorted);
+        launch(2, updates, sorted);
       },
       10000, keys.workspace_bytes());
 }

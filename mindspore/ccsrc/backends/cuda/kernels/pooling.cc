@@ -1,5 +1,5 @@
-// Pooling by kernels written by hand: all paddings, dilations and layouts, in a fixed order of
-// sums. cuDNN's have no dilation and no padding on one side alone.
+// Pooling, and windows side by side, by kernels written by hand: all paddings, dilations and
+// layouts, in a fixed order of sums. cuDNN's have no dilation and no padding on one side alone.
 #include <ms_cuda_texts.h>  // made when this is built
 
 #include "backends/cuda/codegen/scalar_text.h"
@@ -27,6 +27,12 @@ void SetAlong(Numbers& n, size_t dimension, const Window& w) {
             n.begin() + 8 + static_cast<std::ptrdiff_t>(8 * dimension));
 }
 
+void SetAlongAll(Numbers& n, const PoolGeometry& g) {
+  SetAlong(n, 0, g.depth);
+  SetAlong(n, 1, g.height);
+  SetAlong(n, 2, g.width);
+}
+
 Numbers Fixed(const KernelRequest& r, const Shape& input) {
   PoolGeometry g = MakePoolGeometry(r.op, r.attrs, input);
   Numbers n = NumbersOf(g.channels, g.channels_last);
@@ -34,9 +40,7 @@ Numbers Fixed(const KernelRequest& r, const Shape& input) {
     n[3] = r.attr<bool>("count_include_pad");
     n[4] = r.attr<int64_t>("divisor_override");
   }
-  SetAlong(n, 0, g.depth);
-  SetAlong(n, 1, g.height);
-  SetAlong(n, 2, g.width);
+  SetAlongAll(n, g);
   return n;
 }
 
@@ -88,6 +92,16 @@ KernelChoice Pooling(const KernelRequest& r, const char* function, Numbers numbe
       3000);
 }
 
+// Windows side by side, and back.
+KernelMaker Columns(const char* function, bool back) {
+  return [=](const KernelRequest& r) {
+    PoolGeometry g = MakeUnfoldGeometry(r.op, r.attrs, back ? r.out[0].shape() : r.shape(0));
+    Numbers n = NumbersOf(g.channels, false);
+    SetAlongAll(n, g);
+    return Pooling(r, function, n);
+  };
+}
+
 KernelMaker Over(const char* function, size_t image, const char* more = "") {
   return [=](const KernelRequest& r) {
     return Pooling(r, function, Fixed(r, image < r.in.size() ? r.shape(image) : r.out[0].shape()),
@@ -107,6 +121,8 @@ void AddPooling(KernelTable& table) {
     table.For("AvgPool" + rank).Try("text", Over("AvgPool", 0));
     table.For("AvgPool" + rank + "Grad").Try("text", Over("AvgPoolGrad", kResult));
   }
+  table.For("Unfold").Try("text", Columns("Unfold", false));
+  table.For("Fold").Try("text", Columns("Fold", true));
   for (int rank : {2, 3}) {
     std::string mean = fmt::format("AdaptiveAvgPool{}D", rank);
     table.For(mean).Try("text", [rank](const KernelRequest& r) {
