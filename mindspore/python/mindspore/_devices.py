@@ -44,6 +44,11 @@ def tell(setting: str, value: bool) -> None:
         library(name).ms_backend_set(setting.encode(), int(value))
 
 
+def opened() -> list[str]:
+    """The devices of the package that this process has opened."""
+    return list(_numbers)
+
+
 def number_of(name: str) -> int | None:
     """Which of the machine's devices of that name this process has open; None: none."""
     return _numbers.get(name)

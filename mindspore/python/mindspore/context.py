@@ -96,7 +96,7 @@ def checked_device(function: str, argument: str, value: object) -> str:
     if value in _devices.LIBRARIES:
         why = _devices.open_device(value, _values["device_id"] if _number_is_chosen else None)
         if not why:
-            atexit.register(_report_late_errors, value, os.getpid())
+            atexit.register(report_late_errors, value, os.getpid())
             return value
         text += f", and {why}"
     if not (_values["device_fallback"] or os.environ.get("MS_DEVICE_FALLBACK") == "1"):
@@ -121,11 +121,11 @@ def register_backend(path: str | os.PathLike) -> str:
     known = set(_core.backends())
     name = _core.load_backend(os.path.abspath(_paths.checked("register_backend", "path", path)))
     if name not in known:
-        atexit.register(_report_late_errors, name, os.getpid())
+        atexit.register(report_late_errors, name, os.getpid())
     return name
 
 
-def _report_late_errors(device: str, process: int) -> None:
+def report_late_errors(device: str, process: int) -> None:
     """At the end of the process that opened the device: what it found wrong and nobody has heard of."""
     if os.getpid() != process:
         return
