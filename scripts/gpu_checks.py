@@ -21,6 +21,7 @@ PARTS = {
     "device": [*PYTEST, "tests/devices/test_cuda.py", "tests/devices/test_cuda_texts.py"],
     "convolutions": [*PYTEST, "tests/devices/test_cuda_dnn.py"],
     "steps": [*PYTEST, "tests/devices/test_cuda_graphs.py"],
+    "ranks": [*PYTEST, "tests/devices/test_cuda_ranks.py"],  # of two GPUs or more
     "speed": ["scripts/gpu_speed.py"],
     "rows": [*PYTEST, "tests/ops/test_ops.py", "-k", "test_eager"],
     "graphs": [*PYTEST, "tests/ops/test_ops.py", "-k", "test_graph"],

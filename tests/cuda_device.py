@@ -12,7 +12,7 @@ from mindspore import _devices
 ROOT = Path(__file__).resolve().parent.parent
 NAME = "GPU"
 # Ops that only passes make, where a device has kernels for them: the GPU has none (backends/cuda/kernels/host.cc).
-UNMADE = ("SGDRows", "StartSum", "UpdateGroup", "MatMulPacked", "PackMatrix", "BatchNormReluGrad")
+UNMADE = ("SGDRows", "UpdateGroup", "MatMulPacked", "PackMatrix", "BatchNormReluGrad")
 
 
 def stub() -> Path | None:

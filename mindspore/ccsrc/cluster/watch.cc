@@ -52,6 +52,7 @@ class Watch::Member {
   int size() const { return size_; }
   void Enter(int group, uint64_t number, std::string_view what, std::string_view place);
   void EnterPair(int group, const Pair& pair, std::string_view what, std::string_view place);
+  void Resume(int group, uint64_t number);
   void Exit(bool done);
   void Check() {
     if (failed_.load(std::memory_order_acquire)) ThrowVerdict();
@@ -148,6 +149,12 @@ void Watch::Member::EnterPair(int group, const Pair& pair, std::string_view what
   NoteThread();
   Step step{0, std::string(Cut(what)), std::string(Cut(place))};
   open_.push_back({Self(), group, 0, CoarseNow(), pair, std::move(step)});
+  ++changes_;
+}
+
+void Watch::Member::Resume(int group, uint64_t number) {
+  std::lock_guard lock(mutex_);
+  open_.push_back({Self(), group, number, CoarseNow()});
   ++changes_;
 }
 
@@ -443,6 +450,7 @@ void Watch::Enter(int group, uint64_t number, std::string_view what, std::string
 void Watch::EnterPair(int group, const Pair& pair, std::string_view what, std::string_view place) {
   member_->EnterPair(group, pair, what, place);
 }
+void Watch::Resume(int group, uint64_t number) { member_->Resume(group, number); }
 void Watch::ActFor(pthread_t thread) { acts_for = thread; }
 void Watch::Exit(bool done) { member_->Exit(done); }
 void Watch::Check() { member_->Check(); }

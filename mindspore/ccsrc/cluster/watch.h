@@ -65,6 +65,8 @@ class Watch {
   void EnterPair(int group, const Pair& pair, std::string_view what, std::string_view place);
   // From here on this thread enters for another one, which enters none meanwhile.
   static void ActFor(pthread_t thread);
+  // This thread waits for a call that it has entered, and left: a device makes it. Ends with Exit.
+  void Resume(int group, uint64_t number);
   // It is behind this thread; not `done`, where an exception ended it.
   void Exit(bool done = true);
   // To be called again and again while a collective waits: throws the verdict.

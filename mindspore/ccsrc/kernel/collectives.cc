@@ -121,7 +121,8 @@ const std::string& PlaceOf(const Exchange& call) {
 Announced::Announced(Group& group, const Exchange& call) {
   auto* watch = cluster::Watch::Current();
   if (!watch) return;
-  watch->Enter(group.id(), group.NextNumber(), call.what, PlaceOf(call));
+  number_ = group.NextNumber();
+  watch->Enter(group.id(), number_, call.what, PlaceOf(call));
   failures_ = std::uncaught_exceptions();
 }
 

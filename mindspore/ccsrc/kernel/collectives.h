@@ -56,6 +56,8 @@ class Group {
   // Tensors of fewer bytes are worth copying together for one call.
   virtual int64_t join_bytes() const { return 0; }
   std::shared_ptr<SumHistory> sums;  // what its joint sums have taken (kernel/joint_sums.h)
+  // What a device has made for the group, whose own transport moves what lies in its memory.
+  std::shared_ptr<void> on_device;
 
   virtual void AllReduce(const Exchange& call, const void* in, void* out, int64_t count,
                          DType dtype, Reduction reduction) = 0;
@@ -94,8 +96,10 @@ class Announced {
   Announced(Group& group, const Exchange& call);
   ~Announced();
   Announced(const Announced&) = delete;
+  uint64_t number() const { return number_; }  // of the call; 0 where nobody watches
 
  private:
+  uint64_t number_ = 0;
   int failures_ = -1;  // exceptions under way at the beginning; -1: nobody watches
 };
 

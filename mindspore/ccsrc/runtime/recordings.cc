@@ -22,10 +22,9 @@ KernelArgs ArgsOf(const Frame& frame, void* const* pointers, uint32_t index, Str
           &frame.plan->infos[index].place};
 }
 
-bool HasOwnOrder(const LaunchInfo& info) {
-  Effect effect = info.place.op->effect;
-  return effect == Effect::kIo || effect == Effect::kComm;
-}
+// What processes do together is recorded where the device gives it to its stream; elsewhere its
+// kernels refuse, as others of the host's do.
+bool HasOwnOrder(const LaunchInfo& info) { return info.place.op->effect == Effect::kIo; }
 
 }  // namespace
 

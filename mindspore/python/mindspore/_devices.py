@@ -11,23 +11,27 @@ from mindspore import _core
 
 LIBRARIES = {"GPU": "libms_cuda.so"}
 
+local_rank = 0  # of this process, among those of the machine that were started together
 _numbers: dict[str, int] = {}  # of the devices that are open
 _told: dict[str, bool] = {}  # settings about numbers, for devices that open later
 
 
-def open_device(name: str, number: int) -> str:
-    """Has the core open a device of the package; why it cannot be used here, '' where it can."""
+def open_device(name: str, number: int | None) -> str:
+    """Has the core open a device of the package; why it cannot be used here, '' where it can. Without a number, processes that
+    were started together on a machine take one each, in turn.
+    """
     path = Path(_core.__file__).with_name(LIBRARIES[name])
     if not path.is_file():
         return f"{path.name} is not in this installation"
     if name in _numbers:
         return ""
     try:
-        library(name).ms_backend_prepare(":".join(vendor_folders()).encode(), number)
+        own = -1 - local_rank if number is None else number
+        library(name).ms_backend_prepare(":".join(vendor_folders()).encode(), own)
         _core.load_backend(str(path))
     except (OSError, ValueError, RuntimeError) as error:
         return _reason(str(error))
-    _numbers[name] = number
+    _numbers[name] = int(facts(name)["number"]) if number is None else number
     for setting, value in _told.items():
         library(name).ms_backend_set(setting.encode(), int(value))
     return ""
@@ -38,6 +42,11 @@ def tell(setting: str, value: bool) -> None:
     _told[setting] = value
     for name in _numbers:
         library(name).ms_backend_set(setting.encode(), int(value))
+
+
+def opened() -> list[str]:
+    """The devices of the package that this process has opened."""
+    return list(_numbers)
 
 
 def number_of(name: str) -> int | None:

@@ -50,6 +50,7 @@ _parallel = dict(_parallel_settings.DEFAULTS)
 _joined: dict[str, int] = {}  # defaults of these, once processes have come together
 _AUTO = (ParallelMode.SEMI_AUTO_PARALLEL, ParallelMode.AUTO_PARALLEL)
 _planned = False  # see planned()
+_number_is_chosen = False  # else a process that was started with others has a device of its own
 # Settings in place of those of the process, for what one thread does meanwhile.
 _own: ContextVar[dict[str, Any] | None] = ContextVar("settings of one network", default=None)
 _at_reset: list[Callable[[], None]] = []
@@ -93,9 +94,9 @@ def checked_device(function: str, argument: str, value: object) -> str:
         )
     text = f"the device '{value}' is not available on this machine: this build has {names}"
     if value in _devices.LIBRARIES:
-        why = _devices.open_device(value, _values["device_id"])
+        why = _devices.open_device(value, _values["device_id"] if _number_is_chosen else None)
         if not why:
-            atexit.register(_report_late_errors, value, os.getpid())
+            atexit.register(report_late_errors, value, os.getpid())
             return value
         text += f", and {why}"
     if not (_values["device_fallback"] or os.environ.get("MS_DEVICE_FALLBACK") == "1"):
@@ -120,11 +121,11 @@ def register_backend(path: str | os.PathLike) -> str:
     known = set(_core.backends())
     name = _core.load_backend(os.path.abspath(_paths.checked("register_backend", "path", path)))
     if name not in known:
-        atexit.register(_report_late_errors, name, os.getpid())
+        atexit.register(report_late_errors, name, os.getpid())
     return name
 
 
-def _report_late_errors(device: str, process: int) -> None:
+def report_late_errors(device: str, process: int) -> None:
     """At the end of the process that opened the device: what it found wrong and nobody has heard of."""
     if os.getpid() != process:
         return
@@ -217,7 +218,8 @@ def _check_number(settings: dict[str, Any]) -> None:
     """A process has one device of a name."""
     device = settings.get("device_target", _values["device_target"])
     number, wanted = _devices.number_of(device), settings.get("device_id", _values["device_id"])
-    if number is not None and wanted != number:
+    chosen = _number_is_chosen or "device_id" in settings
+    if number is not None and chosen and wanted != number:
         raise ValueError(
             f"For 'set_context', 'device_id' must be {number}, the {device} that this process has opened, but got "
             f"{wanted}. CUDA_VISIBLE_DEVICES says which are seen, before the first use."
@@ -226,10 +228,16 @@ def _check_number(settings: dict[str, Any]) -> None:
 
 def set_context(**kwargs) -> None:
     """Changes settings by name, for example `set_context(mode=GRAPH_MODE, device_target="CPU")`."""
+    global _number_is_chosen
     for name in kwargs:
         if name not in _values:
             raise _unknown("set_context", name, _values)
     wanted = _checked_settings(kwargs)
+    number = _devices.number_of(wanted.get("device_target", _values["device_target"]))
+    if "device_id" in wanted:
+        _number_is_chosen = True
+    elif number is not None:
+        wanted["device_id"] = number
     before = {name: _values[name] for name in wanted}
     _values.update(wanted)
     try:  # a folder may be refused, and is so before anything else happens
@@ -413,9 +421,10 @@ def set_recursion_limit(recursion_limit: int = 1000) -> None:
     set_context(max_call_depth=recursion_limit)
 
 
-def set_device(device_target: str, device_id: int = 0) -> None:
+def set_device(device_target: str, device_id: int | None = None) -> None:
     """Chooses the device."""
-    set_context(device_target=device_target, device_id=device_id)
+    number = {} if device_id is None else {"device_id": device_id}
+    set_context(device_target=device_target, **number)
 
 
 __all__ = [

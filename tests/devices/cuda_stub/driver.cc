@@ -106,13 +106,26 @@ void Stream::Give(Work one) {
   ++given;
   if (work.size() > kMostWaiting) RunTo(given - kMostWaiting / 2);
 }
+// A process that waits so long for the others hangs.
+constexpr int kLongestWait = 120'000;  // ms
 void Stream::RunTo(uint64_t count) {
   while (done < count) {
+    for (int waited = 0; work.front().ready && !work.front().ready(); ++waited) {
+      if (waited == kLongestWait) {
+        Refuse(kLaunchFailed, "work waits for another process that does not come");
+        std::abort();
+      }
+      usleep(1000);
+    }
     auto one = std::move(work.front());
     work.pop_front();
     ++done;
     one();
   }
+}
+
+void Stream::RunReady() {
+  while (done < given && (!work.front().ready || work.front().ready())) RunTo(done + 1);
 }
 
 }  // namespace stub
@@ -182,6 +195,12 @@ STUB_ENTRY cuStreamSynchronize(void* stream) {
   if (int result = NotCaptured("cuStreamSynchronize", stream)) return result;
   Of(stream).RunTo(Of(stream).given);
   return kSuccess;
+}
+STUB_ENTRY cuStreamQuery(void* stream) {
+  Guard guard(TheMutex());
+  if (int result = Ready("cuStreamQuery", stream)) return result;
+  if (int result = NotCaptured("cuStreamQuery", stream)) return result;
+  return Of(stream).done < Of(stream).given ? kNotReady : kSuccess;
 }
 STUB_ENTRY cuEventCreate(void** event, unsigned flags) {
   Guard guard(TheMutex());

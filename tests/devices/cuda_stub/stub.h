@@ -1,4 +1,4 @@
-// NVIDIA's driver, compiler and library of matrix products, as far as the device GPU calls them, on
+// NVIDIA's driver, compiler and libraries, as far as the device GPU calls them, on
 // the host: for tests. What is given to a stream runs when somebody waits for it, as late as it
 // may; addresses of the device's memory are such that the host cannot follow them; and whatever a
 // caller does that the real ones forbid is refused and noted: wrong order, wrong handle, wrong
@@ -46,7 +46,16 @@ std::vector<std::string> TakeFaults();
 // For tests: how often something happened.
 void Count(const std::string& what);
 
-using Work = std::function<void()>;
+// One that waits for other processes says whether it may run.
+struct Work {
+  std::function<void()> run;
+  std::function<bool()> ready;
+  template <class F>
+  Work(F f) : run(std::move(f)) {}  // NOLINT: most of it is a function
+  Work(std::function<void()> f, std::function<bool()> g)
+      : run(std::move(f)), ready(std::move(g)) {}
+  void operator()() const { run(); }
+};
 struct Stream {
   std::deque<Work> work;
   uint64_t given = 0, done = 0;
@@ -58,6 +67,8 @@ struct Stream {
   // A launch of a kernel, or of a library's: counted, unless it is captured.
   void Launch(Work one);
   void RunTo(uint64_t count);
+  // As much as needs no waiting.
+  void RunReady();
 };
 struct Event {
   bool timed = true;
@@ -95,6 +106,7 @@ class Handles {
     known_.insert(made);
     return made;
   }
+  const std::set<const T*>& all() const { return known_; }
   bool Has(const void* handle) const { return known_.contains(static_cast<const T*>(handle)); }
   void Remove(void* handle) {
     known_.erase(static_cast<T*>(handle));

@@ -34,9 +34,12 @@ class CudaBackend : public Backend {
     AddJoins(table_);
     AddResample(table_);
     AddRandom(table_);
+    AddComm(table_);
     AddHostKernels(table_);
     std::atexit([] {  // what was given is done before the driver goes
-      if (!IsLost()) TheDriver().StreamSynchronize(TheMemory().stream().handle());
+      if (IsLost()) return;
+      AbandonCalls();  // the other ranks may be gone, and nobody hears what they left
+      TheDriver().StreamSynchronize(TheMemory().stream().handle());
     });
   }
   std::string_view name() const override { return kName; }

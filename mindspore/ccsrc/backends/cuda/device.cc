@@ -33,7 +33,8 @@ int CountDevices() {
 Device Open() {
   const Driver& driver = TheDriver();
   int count = CountDevices(), number = ChosenDevice(), device = 0;
-  if (number < 0 || number >= count)
+  if (number < 0) number = (-1 - number) % count;  // each of the machine's processes its own
+  if (number >= count)
     Throw(ErrorKind::kValue, "'device_id' must be in [0, {}), the GPUs that are there, but got {}",
           count, number);
   Device d;

@@ -26,6 +26,7 @@ void AddSlices(KernelTable& table);    // that are put into a tensor
 void AddJoins(KernelTable& table);     // along an axis, and cuts
 void AddResample(KernelTable& table);  // images of another size
 void AddRandom(KernelTable& table);
+void AddComm(KernelTable& table);  // with other processes, by NCCL
 // What passes ask.
 const Layouts& TheLayouts();
 bool ConvolutionWantsChannelsLast(const KernelRequest& convolution);

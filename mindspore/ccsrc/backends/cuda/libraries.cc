@@ -113,6 +113,20 @@ Dnn LoadDnn() {
   return d;
 }
 
+Comm LoadComm() {
+  // What a recording reads would be made known to the other GPUs while it is recorded, and all
+  // ranks would have to record at once; whether one does is its own affair.
+  setenv("NCCL_GRAPH_REGISTER", "0", 0);
+  void* library = OpenBeside({"libnccl.so.2"}, "NVIDIA's library libnccl");
+  Comm c;
+#define MS_CUDA_FILL(name, symbol, ...) Fill(c.name, library, symbol, kInstall);
+  MS_CUDA_COMM_ENTRIES(MS_CUDA_FILL)
+#undef MS_CUDA_FILL
+  Fill(c.GetErrorString, library, "ncclGetErrorString", kInstall);
+  Fill(c.GetLastError, library, "ncclGetLastError", kInstall);
+  return c;
+}
+
 }  // namespace
 
 void Prepare(const std::string& folders, int device) {
@@ -143,6 +157,10 @@ const Products& TheProducts() {
 const Dnn& TheDnn() {
   static const auto* dnn = new Dnn(LoadDnn());
   return *dnn;
+}
+const Comm& TheComm() {
+  static const auto* comm = new Comm(LoadComm());
+  return *comm;
 }
 
 void Check(int result, const char* what) {

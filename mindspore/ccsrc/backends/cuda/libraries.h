@@ -4,13 +4,14 @@
 
 #include <string>
 
+#include "backends/cuda/comm_entries.h"
 #include "backends/cuda/dnn_entries.h"
 #include "backends/cuda/driver.h"
 
 namespace ms::cuda {
 
 // Before anything else: where the wheels' libraries may lie, folders separated by colons, and the
-// number of the device.
+// number of the device; -1 - n is that of the n-th process of the machine, which chose none.
 void Prepare(const std::string& folders, int device);
 int ChosenDevice();
 
@@ -19,6 +20,7 @@ const Driver& TheDriver();
 const Compiler& TheCompiler();
 const Products& TheProducts();
 const Dnn& TheDnn();
+const Comm& TheComm();
 
 // Throws an Error that names the entry and what the driver says. `what` is the entry's name.
 void Check(int result, const char* what);

@@ -29,7 +29,7 @@ Staging::Block& Staging::Take(size_t bytes) {
     if (!oldest) oldest = &block;
   }
   if (oldest && total_ >= kMostStaged) {
-    Check(driver.EventSynchronize(oldest->used), "cuEventSynchronize");
+    AwaitEvent(oldest->used);
     oldest->waiting = false;
     return *oldest;
   }

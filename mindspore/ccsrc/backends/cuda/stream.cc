@@ -38,7 +38,7 @@ class CudaEvent : public TimedEvent {
   }
   void Synchronize() const override {
     Enter();
-    Check(TheDriver().EventSynchronize(handle_), "cuEventSynchronize");
+    AwaitEvent(handle_);
   }
   uint64_t NanosecondsSince(const TimedEvent& earlier) const override {
     Enter();
@@ -56,6 +56,13 @@ class CudaEvent : public TimedEvent {
 thread_local CudaStream* capturing_here = nullptr;
 
 }  // namespace
+
+void AwaitEvent(EventHandle event) {
+  const Driver& driver = TheDriver();
+  AwaitWork(
+      nullptr, false, [&] { return driver.EventQuery(event); },
+      [&] { return driver.EventSynchronize(event); }, "cuEventSynchronize");
+}
 
 CudaStream* CapturingHere() { return capturing_here; }
 CapturesHere::CapturesHere(CudaStream* stream) { capturing_here = stream; }
@@ -140,7 +147,10 @@ unsigned CudaStream::TakeTicket(Ticket ticket, bool kept) {
 
 void CudaStream::WaitForAll() {
   Enter();
-  Check(TheDriver().StreamSynchronize(handle_), "cuStreamSynchronize");
+  const Driver& driver = TheDriver();
+  AwaitWork(
+      handle_, true, [&] { return driver.StreamQuery(handle_); },
+      [&] { return driver.StreamSynchronize(handle_); }, "cuStreamSynchronize");
 }
 
 // From the device's word to an error of the launch that wrote it; the word is zero again.
@@ -166,7 +176,7 @@ void CudaStream::SynchronizeNow() {
   {
     std::lock_guard lock(mutex_);
     Check(TheDriver().MemcpyDtoHAsync(seen_, fault_, sizeof(Found), handle_), "cuMemcpyDtoHAsync");
-    Check(TheDriver().StreamSynchronize(handle_), "cuStreamSynchronize");
+    WaitForAll();
     if (seen_->ticket) Hear(*seen_);
     uint64_t& heard = heard_.try_emplace(ThisThread(), heard_by_some_).first->second;
     if (heard < errors_) {

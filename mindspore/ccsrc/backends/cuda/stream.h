@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "backends/cuda/communicator.h"
 #include "backends/cuda/driver.h"
 #include "base/mutex.h"
 #include "kernel/kernel.h"
@@ -43,6 +44,8 @@ class CudaStream : public Stream, public Recorder, public Timer {
 
   // Waits, and says nothing of what was found wrong.
   void WaitForAll();
+  // Of this one's recording: a call with other ranks, of which each replay tells the watch.
+  void Keep(JointCall call) { kept_calls_.push_back(std::move(call)); }
 
   uint64_t generation() const override;
   std::unique_ptr<Recording> Record(const std::function<void(Stream&, RandomState&)>& run) override;
@@ -76,6 +79,7 @@ class CudaStream : public Stream, public Recorder, public Timer {
   std::unique_ptr<CudaStream> side_;  // that captures
   std::atomic<bool> records_{false};  // some thread does
   const void* random_words_ = nullptr;
+  std::vector<JointCall> kept_calls_;
   StreamHandle handle_ = nullptr;
   Address fault_ = 0;
   Found* seen_ = nullptr;  // pinned
@@ -88,6 +92,9 @@ class CudaStream : public Stream, public Recorder, public Timer {
   uint64_t errors_ = 0, heard_by_some_ = 0;
   std::unordered_map<uint64_t, uint64_t> heard_;  // by the number of the thread
 };
+
+// The host waits for an event, of whichever stream.
+void AwaitEvent(EventHandle event);
 
 // The stream that captures what this thread's kernels do; null: none.
 CudaStream* CapturingHere();

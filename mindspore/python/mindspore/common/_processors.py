@@ -1,21 +1,25 @@
-"""How the processes of a job that run on one machine share its processors: each has as many threads as its part."""
+"""How the processes of a job that run on one machine share its processors and its devices: each has as many threads as its part,
+and the device of its place."""
 
 from __future__ import annotations
 
 import os
 
-from mindspore import _core
+from mindspore import _core, _devices
 from mindspore.common._launched import launched
 
 
 def share() -> None:
-    """Takes this process's part of the processors, unless OMP_NUM_THREADS says how many threads there are."""
+    """Takes this process's device, and its part of the processors, unless OMP_NUM_THREADS says how many threads there are."""
     try:
         place = launched()
     except RuntimeError:  # said where the program asks for the other processes
         return
     # Who sets RANK_SIZE by hand may mean anything by it.
-    if place.local_size < 2 or not place.family or os.environ.get("OMP_NUM_THREADS"):
+    if not place.family:
+        return
+    _devices.local_rank = place.local_rank
+    if place.local_size < 2 or os.environ.get("OMP_NUM_THREADS"):
         return
     own = os.sched_getaffinity(0)
     try:

@@ -9,7 +9,7 @@ import os
 import sys
 from types import TracebackType
 
-from mindspore import _core
+from mindspore import _core, _devices, context
 
 # In seconds: of silence, until a rank is taken for lost, and for all ranks to come.
 _TIMEOUT, _TIMEOUT_DEFAULT = "MS_COMM_TIMEOUT", 60.0
@@ -36,6 +36,9 @@ def leave() -> None:
     """Says farewell to the other ranks; nothing where this process has not joined them."""
     global somebody_is_lost
     if _core.watch.joined():
+        # What others still take part in ends while somebody watches.
+        for device in _devices.opened():
+            context.report_late_errors(device, os.getpid())
         try:
             _core.watch.check()
         except RuntimeError:
