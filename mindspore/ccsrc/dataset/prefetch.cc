@@ -37,7 +37,7 @@ constexpr int kMostGrowth = 16;
 constexpr double kWorthwhile = 5e-4;
 std::atomic<int> worker_limit{2};
 
-// Rows in order, and what failed after them.
+// Rows in order, and what failed after them. Those behind many bytes are made when they are taken.
 struct Piece {
   std::vector<Row> rows;
   size_t given = 0;  // of the rows
@@ -64,19 +64,19 @@ Piece Pull(Cursor& cursor, int grain) {
   return piece;
 }
 
-void MakeOneByOne(Piece* piece) {
-  for (size_t i = 0; i < piece->rows.size(); ++i) {
-    try {
-      Resolve(piece->rows[i]);
-    } catch (...) {
-      piece->failure = std::current_exception();
-      piece->last = true;
-      piece->rows.resize(i);
-    }
+// Where that fails, the piece ends before the row.
+void Make(Piece* piece, size_t row) {
+  try {
+    Resolve(piece->rows[row]);
+  } catch (...) {
+    piece->failure = std::current_exception();
+    piece->last = true;
+    piece->rows.resize(row);
   }
 }
 
-void MakeReady(Piece* piece, bool together) {
+// Says how many rows were made until they took more than `most` bytes.
+size_t MakeReady(Piece* piece, bool together, size_t most) {
   if (together) {
     std::vector<Row> rows = piece->rows;
     try {
@@ -85,8 +85,13 @@ void MakeReady(Piece* piece, bool together) {
       piece->rows = std::move(rows);
     }
   }
-  MakeOneByOne(piece);
-  for (const Row& row : piece->rows) piece->bytes += row.bytes();
+  size_t made = 0;
+  for (; made < piece->rows.size() && piece->bytes <= most; ++made) {
+    Make(piece, made);
+    if (made < piece->rows.size()) piece->bytes += piece->rows[made].bytes();
+  }
+  for (size_t i = made; i < piece->rows.size(); ++i) piece->bytes += piece->rows[i].bytes();
+  return std::min(made, piece->rows.size());
 }
 
 }  // namespace
@@ -115,7 +120,8 @@ struct Prefetcher::State {
   PrefetchFacts facts;
 
   Piece current;  // of the taker
-  bool AtHand() const { return current.given < current.rows.size(); }
+  bool Has() const { return current.given < current.rows.size(); }
+  bool AtHand() const { return Has() && current.rows[current.given].pending.empty(); }
   int grain = 1;  // rows of the next piece
   // Whether the taker makes rows itself, and by what that is decided.
   bool here = false;
@@ -145,9 +151,12 @@ struct Prefetcher::State {
     usual_work = Usual(usual_work, seconds);
     if (options.shared || !ByMany()) return;
     double longer = std::max(usual_work, usual_pause);
-    if (longer > 1.5 * kWorthwhile) grain = std::max(grain / 2, options.grain);
+    if (longer > 1.5 * kWorthwhile && grain > options.grain)
+      grain = std::max(grain / 2, options.grain);
     if (longer < 0.5 * kWorthwhile) grain = std::min(grain * 2, options.grain * kMostGrowth);
   }
+  // Of a piece.
+  size_t MostBytes() const { return options.bytes / static_cast<size_t>(options.workers + 1); }
   static double Usual(double before, double now) { return 0.75 * before + 0.25 * now; }
   bool TooMany() const { return running > std::max(options.workers, 1); }
   // Pieces have several rows, and at least one of them may be ahead.
@@ -193,6 +202,7 @@ void Prefetcher::MakePiece(State& state, std::unique_lock<Mutex>& lock) {
   auto began = Clock::now();
   state.pulling = true;
   int grain = state.grain;
+  size_t most = state.MostBytes();
   lock.unlock();
   Piece piece = Pull(*state.cursor, grain);
   lock.lock();
@@ -201,9 +211,10 @@ void Prefetcher::MakePiece(State& state, std::unique_lock<Mutex>& lock) {
   state.pulling = false;
   if (!state.here || state.ended) state.for_workers.notify_all();
   lock.unlock();
-  MakeReady(&piece, state.options.together);
+  size_t made = MakeReady(&piece, state.options.together, most);
   lock.lock();
   state.NoteWork(SecondsSince(began));
+  if (made < piece.rows.size()) state.grain = static_cast<int>(std::max<size_t>(made, 1));
   state.waiting_bytes += piece.bytes;
   state.waiting_rows += static_cast<int64_t>(piece.rows.size());
   state.seen_bytes += piece.bytes;
@@ -265,8 +276,12 @@ void Prefetcher::Tune(int workers, int64_t items) {
 Prefetcher::Got Prefetcher::Next(Row* row, std::chrono::milliseconds patience) {
   State& state = *state_;
   if (!state.started) StartWorkers();
-  if (!state.AtHand()) state.NotePause();
+  if (!state.Has()) state.NotePause();
   while (!state.AtHand()) {
+    if (state.Has()) {
+      Make(&state.current, state.current.given);
+      continue;
+    }
     if (state.current.failure) {
       std::rethrow_exception(std::exchange(state.current.failure, nullptr));
     }
@@ -274,7 +289,7 @@ Prefetcher::Got Prefetcher::Next(Row* row, std::chrono::milliseconds patience) {
     if (state.options.workers == 0) {
       bool together = state.options.together;
       state.current = Pull(*state.cursor, together ? state.options.grain : 1);
-      MakeReady(&state.current, together);
+      MakeReady(&state.current, together, state.options.bytes);
       continue;
     }
     std::unique_lock lock(state.mutex);

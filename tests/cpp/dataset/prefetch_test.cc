@@ -161,6 +161,34 @@ TEST(Prefetch, WhatIsReadyIsCountedInRows) {
   EXPECT_GE(rows.Facts().depth, 16 * rows.Facts().given);
 }
 
+// Cheap rows, whose pieces have grown, and large ones behind them, of which the last fails.
+TEST(Prefetch, LargeRowsAmongCheapOnesKeepToTheBytes) {
+  constexpr int64_t kCheap = 20'000, kAll = kCheap + 200;
+  constexpr size_t kLarge = 1 << 20;
+  std::atomic<int64_t> made = 0;
+  NodeRef node = Mapped(Counted(kAll), [&](Row& row) {
+    int64_t number = IntegerOf(row.values[0], "the row");
+    if (number == kAll - 1) Throw(ErrorKind::kValue, "row {}", number);
+    if (number < kCheap) return;
+    row.values.push_back(Value::Make(Element::Of(DType::kUInt8), MakeDims({kLarge})));
+    ++made;
+  });
+  PrefetchOptions options{.workers = 2, .items = 16, .bytes = 12 * kLarge, .grain = 16};
+  Prefetcher rows(Opened(node, 7), options);
+  Row row;
+  int64_t most = 0;
+  for (int64_t i = 0; i < kAll - 1; ++i) {
+    ASSERT_TRUE(rows.Next(&row));
+    ASSERT_EQ(IntegerOf(row.values[0], "the row"), i);
+    if (i < kCheap) continue;
+    EXPECT_EQ(row.values.size(), 2);
+    if (i == kCheap) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    most = std::max(most, made - (i - kCheap));
+  }
+  EXPECT_THROW(rows.Next(&row), Error);
+  EXPECT_LE(most, 12 + 3);
+}
+
 TEST(Prefetch, FewRowsAheadArePiecesOfAFewRows) {
   std::atomic<int64_t> made = 0;
   NodeRef node = Mapped(Counted(400), [&](Row&) { ++made; });
