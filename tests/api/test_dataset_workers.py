@@ -352,6 +352,16 @@ def wait_for(child):
     return None
 
 
+def test_processes_of_an_unfinished_iterator_go_with_it():
+    data = source().map(leave, "i", num_parallel_workers=2, python_multiprocessing=True)
+    iterator = data.create_tuple_iterator(output_numpy=True)
+    next(iterator)
+    assert multiprocessing.active_children()
+    del data, iterator
+    gc.collect()
+    assert multiprocessing.active_children() == []  # before any other pipeline runs
+
+
 def test_an_iterator_in_two_threads():
     entered, go = threading.Event(), threading.Event()
 

@@ -92,7 +92,7 @@ NodeHandle Batch(const NodeHandle& child, const py::object& size, bool drop_rema
     options.size = size.cast<int64_t>();
   } else {
     options.size_of = [held = Held(size)](int64_t epoch, int64_t number) {
-      py::gil_scoped_acquire gil;
+      WithGil gil;
       py::handle call = static_cast<PyObject*>(const_cast<void*>(held.get()));
       return call(epoch, number).cast<int64_t>();
     };
@@ -122,7 +122,7 @@ NodeHandle Buckets(const NodeHandle& child, Columns take, const py::object& leng
 
 NodeHandle FlatMap(const NodeHandle& child, py::object function) {
   auto call = [held = Held(std::move(function))](const Row& row) {
-    py::gil_scoped_acquire gil;
+    WithGil gil;
     py::handle inner = static_cast<PyObject*>(const_cast<void*>(held.get()));
     return inner(ArraysFromValues(row.values)).cast<NodeHandle>().node;
   };
@@ -181,7 +181,7 @@ void BindTransforms(py::module_& m) {
   });
   m.def("set_picture_reader", [](py::object function) {
     dataset::SetPictureReader([held = Held(std::move(function))](const dataset::Value& bytes) {
-      py::gil_scoped_acquire gil;
+      WithGil gil;
       py::handle call = static_cast<PyObject*>(const_cast<void*>(held.get()));
       py::bytes content(reinterpret_cast<const char*>(bytes.data), bytes.bytes());
       auto [image, refused] = call(content).cast<std::pair<py::object, std::string>>();
@@ -262,7 +262,7 @@ void BindDataset(py::module_& core) {
   m.def("set_opaque_stacker", [](py::object function) {
     dataset::SetOpaqueStacker([held = Held(std::move(function))](const std::string& column,
                                                                  std::vector<dataset::Value> rows) {
-      py::gil_scoped_acquire gil;
+      WithGil gil;
       py::list given;
       for (const dataset::Value& row : rows) given.append(ArrayFromValue(row));
       py::handle call = static_cast<PyObject*>(const_cast<void*>(held.get()));

@@ -30,7 +30,7 @@ class FunctionOperation : public dataset::Operation {
       : adapter_(std::move(adapter)), parallel_(parallel) {}
 
   void Apply(std::span<Call> calls) const override {
-    py::gil_scoped_acquire gil;
+    WithGil gil;
     DropReleased();
     py::list rows(calls.size()), keys(calls.size()), numbers(calls.size());
     for (size_t i = 0; i < calls.size(); ++i) {
@@ -57,7 +57,7 @@ class FunctionOfBatches : public dataset::BatchFunction {
 
   std::vector<BatchColumn> Apply(std::vector<BatchColumn> columns, uint64_t key, int64_t epoch,
                                  int64_t number) const override {
-    py::gil_scoped_acquire gil;
+    WithGil gil;
     DropReleased();
     py::list given;
     for (const BatchColumn& column : columns) {
@@ -88,7 +88,7 @@ class FunctionOrder : public dataset::Order {
       : adapter_(std::move(adapter)), size_(size), shuffles_(shuffles) {}
   std::unique_ptr<dataset::Indices> Open(const dataset::Run& run, const dataset::Node& node,
                                          int64_t epoch) const override {
-    py::gil_scoped_acquire gil;
+    WithGil gil;
     DropReleased();
     py::object given = adapter_.get()(run.seed(), run.seeded(), run.Number(node), epoch);
     auto indices = given.cast<py::array_t<int64_t, py::array::c_style | py::array::forcecast>>();
@@ -108,7 +108,7 @@ class StreamCursor : public dataset::Cursor {
   StreamCursor(py::object rows, std::shared_ptr<dataset::Spent> spent)
       : rows_(std::move(rows)), spent_(std::move(spent)) {}
   bool Next(Row* row) override {
-    py::gil_scoped_acquire gil;
+    WithGil gil;
     dataset::Stopwatch watch(spent_.get(), 0);
     DropReleased();
     auto given = py::reinterpret_steal<py::object>(PyIter_Next(rows_.get().ptr()));
@@ -132,12 +132,12 @@ class Stream : public dataset::Node {
   Stream(py::object open, py::object size)
       : Node({}), open_(std::move(open)), size_(std::move(size)) {}
   dataset::CursorRef Open(const dataset::RunRef& run, int64_t epoch) const override {
-    py::gil_scoped_acquire gil;
+    WithGil gil;
     DropReleased();
     return std::make_unique<StreamCursor>(open_.get()(run->Key(*this, epoch), epoch), spent_);
   }
   std::optional<int64_t> Size() const override {
-    py::gil_scoped_acquire gil;
+    WithGil gil;
     return size_.get()().cast<std::optional<int64_t>>();
   }
   bool Coarse() const override { return true; }

@@ -7,11 +7,16 @@
 
 #include "dataset/sources.h"
 #include "dataset/texts/operations.h"
+#include "python/dataset_values.h"
 
 namespace ms::python {
 
 struct NodeHandle {
   dataset::NodeRef node;
+  ~NodeHandle() {
+    node.reset();
+    DropReleased();
+  }
 };
 struct OrderHandle {
   std::shared_ptr<const dataset::Order> order;

@@ -54,7 +54,13 @@ class Pipeline {
     options_.grain = root_->Coarse() ? 1 : 16;
     options_.shared = root_->Interpreted();
   }
-  ~Pipeline() { Close(); }
+  // What the pipeline held of Python's, such as workers in processes, goes with it.
+  ~Pipeline() {
+    Close();
+    run_.reset();
+    root_.reset();
+    DropReleased();
+  }
 
   // Begins an epoch after its first `skip` rows; says how many rows there were to leave out.
   int64_t Begin(int64_t epoch, int64_t skip) {

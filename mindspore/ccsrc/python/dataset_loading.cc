@@ -138,7 +138,7 @@ class LoadStep : public dataset::Step {
         columns_(static_cast<Py_ssize_t>(columns)) {}
 
   void Run(std::span<Row> rows, size_t depth) const override {
-    py::gil_scoped_acquire gil;
+    WithGil gil;
     DropReleased();
     for (Row& row : rows) {
       int64_t index = row.pending[depth].number;
@@ -147,7 +147,7 @@ class LoadStep : public dataset::Step {
   }
 
   bool RunJoined(std::span<Row> rows, size_t depth, std::vector<Value>* joined) const override {
-    py::gil_scoped_acquire gil;
+    WithGil gil;
     DropReleased();
     std::vector<Column> columns(static_cast<size_t>(columns_));
     bool alike = true;

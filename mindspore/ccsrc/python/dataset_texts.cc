@@ -38,7 +38,7 @@ py::object StrOf(std::u32string_view text) {
 
 dataset::TextChange ChangeOf(py::object function) {
   return [held = Held(std::move(function))](std::u32string_view text) {
-    py::gil_scoped_acquire gil;
+    WithGil gil;
     py::handle call = static_cast<PyObject*>(const_cast<void*>(held.get()));
     return Characters(call(StrOf(text)));
   };
@@ -49,7 +49,7 @@ template <class Page>
 typename dataset::Pages<Page>::Reader ReaderOf(py::object function,
                                                std::unique_ptr<const Page> (*made)(py::object)) {
   return [held = Held(std::move(function)), made](uint32_t first) {
-    py::gil_scoped_acquire gil;
+    WithGil gil;
     py::handle call = static_cast<PyObject*>(const_cast<void*>(held.get()));
     return made(call(first));
   };

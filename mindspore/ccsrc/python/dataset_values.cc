@@ -112,6 +112,26 @@ void DropReleased() {
   for (PyObject* object : objects) Py_DECREF(object);
 }
 
+WithGil::WithGil() : state_(PyGILState_GetThisThreadState()) {
+  static auto* noting = new Mutex;  // threads may still run when static objects are gone
+  if (!state_) {
+    std::lock_guard lock(*noting);
+    state_ = PyThreadState_New(PyInterpreterState_Main());
+    noted_ = true;
+  }
+  had_ = !noted_ && PyGILState_Check() != 0;
+  if (!had_) PyEval_RestoreThread(state_);
+}
+
+WithGil::~WithGil() {
+  if (noted_) {
+    PyThreadState_Clear(state_);
+    PyThreadState_DeleteCurrent();
+  } else if (!had_) {
+    PyEval_SaveThread();
+  }
+}
+
 py::array InNativeOrder(const py::array& array) {
   if (array.dtype().byteorder() != '>') return array;
   return array.attr("astype")(array.dtype().attr("newbyteorder")("=")).cast<py::array>();

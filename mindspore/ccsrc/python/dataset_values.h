@@ -18,6 +18,19 @@ std::shared_ptr<const void> Held(pybind11::object object);
 // Gives back what was let go; with the GIL.
 void DropReleased();
 
+// The GIL, in any thread. As pybind11's, but that nobody can fork while the interpreter notes a
+// thread that it has not seen: CPython 3.11 would wait in the child for a lock that is held there.
+class WithGil {
+ public:
+  WithGil();
+  ~WithGil();
+  WithGil(const WithGil&) = delete;
+
+ private:
+  PyThreadState* state_;
+  bool noted_ = false, had_ = false;  // here; the GIL, before
+};
+
 // The array, or a copy of one whose bytes are in the other order.
 pybind11::array InNativeOrder(const pybind11::array& array);
 // A number, text or array; anything else is an opaque value. Memory that somebody else could write
