@@ -145,6 +145,7 @@ void LaunchClock::Done(const LaunchPlace& place, const Memory& memory) {
 void SetProfile(bool on, size_t events) {
   {
     std::lock_guard lock(Data().mutex);
+    Settle(Data());  // under the settings of those launches
     Data().most_events = events;
   }
   profile_detail::on.store(on, std::memory_order_relaxed);
