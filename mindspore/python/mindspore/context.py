@@ -50,7 +50,9 @@ _parallel = dict(_parallel_settings.DEFAULTS)
 _joined: dict[str, int] = {}  # defaults of these, once processes have come together
 _AUTO = (ParallelMode.SEMI_AUTO_PARALLEL, ParallelMode.AUTO_PARALLEL)
 _planned = False  # see planned()
-_number_is_chosen = False  # else a process that was started with others has a device of its own
+_chosen_number: int | None = (
+    None  # None: a process that was started with others has a device of its own
+)
 # Settings in place of those of the process, for what one thread does meanwhile.
 _own: ContextVar[dict[str, Any] | None] = ContextVar("settings of one network", default=None)
 _at_reset: list[Callable[[], None]] = []
@@ -94,7 +96,7 @@ def checked_device(function: str, argument: str, value: object) -> str:
         )
     text = f"the device '{value}' is not available on this machine: this build has {names}"
     if value in _devices.LIBRARIES:
-        why = _devices.open_device(value, _values["device_id"] if _number_is_chosen else None)
+        why = _devices.open_device(value, _chosen_number)
         if not why:
             atexit.register(report_late_errors, value, os.getpid())
             return value
@@ -200,7 +202,11 @@ _EFFECTS: dict[str, Callable[[Any], None]] = {
 
 def _checked_settings(settings: dict[str, Any]) -> dict[str, Any]:
     """All of them, or an error of one before anything has changed."""
-    before = {name: _values[name] for name in ("device_fallback", "device_id")}
+    global _chosen_number
+    before, chosen = (
+        {name: _values[name] for name in ("device_fallback", "device_id")},
+        _chosen_number,
+    )
     checked = dict(settings)
     try:
         for name in sorted(settings, key=lambda name: name not in before):
@@ -208,34 +214,36 @@ def _checked_settings(settings: dict[str, Any]) -> dict[str, Any]:
             checked[name] = own(value) if own else _settings.checked("set_context", name, value)
             if name in before:  # what naming a device depends on
                 _values[name] = checked[name]
+            if name == "device_id":
+                _chosen_number = checked[name]
         _check_number(checked)
         return checked
     finally:
         _values.update(before)
+        _chosen_number = chosen
 
 
 def _check_number(settings: dict[str, Any]) -> None:
     """A process has one device of a name."""
     device = settings.get("device_target", _values["device_target"])
-    number, wanted = _devices.number_of(device), settings.get("device_id", _values["device_id"])
-    chosen = _number_is_chosen or "device_id" in settings
-    if number is not None and chosen and wanted != number:
+    number = _devices.number_of(device)
+    if None not in (number, _chosen_number) and _chosen_number != number:
         raise ValueError(
             f"For 'set_context', 'device_id' must be {number}, the {device} that this process has opened, but got "
-            f"{wanted}. CUDA_VISIBLE_DEVICES says which are seen, before the first use."
+            f"{_chosen_number}. CUDA_VISIBLE_DEVICES says which are seen, before the first use."
         )
 
 
 def set_context(**kwargs) -> None:
     """Changes settings by name, for example `set_context(mode=GRAPH_MODE, device_target="CPU")`."""
-    global _number_is_chosen
+    global _chosen_number
     for name in kwargs:
         if name not in _values:
             raise _unknown("set_context", name, _values)
     wanted = _checked_settings(kwargs)
     number = _devices.number_of(wanted.get("device_target", _values["device_target"]))
     if "device_id" in wanted:
-        _number_is_chosen = True
+        _chosen_number = wanted["device_id"]
     elif number is not None:
         wanted["device_id"] = number
     before = {name: _values[name] for name in wanted}

@@ -3,6 +3,8 @@ all ranks, which is the host's."""
 
 from __future__ import annotations
 
+import os
+
 import cuda_device
 import numpy as np
 
@@ -29,7 +31,8 @@ def each_has_its_own() -> None:
     """Who chooses no number has that of its place on the machine."""
     number = int(_devices.facts("GPU")["number"])
     assert ms.get_context("device_id") == number
-    assert number == (RANK % 2 if cuda_device.is_stub() else RANK)  # the stub has two
+    place = int(os.environ.get("OMPI_COMM_WORLD_LOCAL_RANK", RANK))
+    assert number == (place % 2 if cuda_device.is_stub() else place)  # the stub has two
 
 
 def recorded() -> None:
@@ -56,16 +59,16 @@ def recorded() -> None:
 def groups() -> None:
     """Of some ranks, in another order; one with its name again has other recordings."""
     ms.set_context(mode=ms.GRAPH_MODE)
-    total, gather = ops.AllReduce(group="some"), ops.AllGather(group="some")
-
-    @ms.jit
-    def step(x):
-        return total(total(x * 2) + 1) * 3, gather(x)
-
     for ranks in ([SIZE - 1, 0], [0, SIZE - 1]):
         if RANK not in ranks:
             continue
         create_group("some", ranks)
+        total, gather = ops.AllReduce(group="some"), ops.AllGather(group="some")
+
+        @ms.jit
+        def step(x, total=total, gather=gather):
+            return total(total(x * 2) + 1) * 3, gather(x)
+
         for seed in range(4):
             parts = of_all(2, 2, seed=seed)
             sums, rows = step(Tensor(parts[RANK]))

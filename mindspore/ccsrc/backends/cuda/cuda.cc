@@ -46,6 +46,10 @@ class CudaBackend : public Backend {
   const KernelTable& kernels() const override { return table_; }
   const Layouts& layouts() const override { return TheLayouts(); }
   Stream& stream() const override { return TheMemory().stream(); }
+  // Processes come together through the host's, by which NCCL learns who is in a group.
+  std::unique_ptr<Transport> NewTransport(const std::string& library, bool windows) const override {
+    return GetBackend(kHostDevice).NewTransport(library, windows);
+  }
   std::unique_ptr<Stream> NewStream() const override {
     return std::make_unique<CudaStream>(TheMemory());
   }
