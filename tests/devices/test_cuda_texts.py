@@ -55,6 +55,11 @@ for z in (ops.pad(t, (1, 2)), ops.pad(t, (1, 2), "reflect"), ops.tile(t, (2, 3))
           ops.one_hot(at, 4), t.argmax(0), ops.interpolate(x, size=(4, 9), mode="bilinear"), ops.randint(0, 9, (5,)),
           ops.bernoulli(t, 0.5), ops.searchsorted(t[0], t)):
     z.asnumpy()
+for dtype in (ms.float32, ms.float16, ms.float64):
+    y = x.astype(dtype)
+    for f in (lambda v: ops.unfold(v, 3), lambda v: ops.fold(ops.unfold(v, 3), Tensor([6, 6], ms.int32), 3), lambda v: ops.pad(v, (1, 2, 3, 1), "reflect")):
+        ms.grad(f)(y).asnumpy()
+ops.ScatterDiv()(ms.Parameter(Tensor(np.ones((4, 5), np.int32)), name="divided"), at[0], Tensor(np.ones((2, 5), np.int32))).asnumpy()
 for dtype in (ms.int8, ms.int64, ms.uint8, ms.float64):
     x = t.astype(dtype)
     (x // 2 + ops.abs(x) * x.max()).asnumpy()
