@@ -43,8 +43,14 @@ def test_what_is_joined_stays_as_it_is():
             TypeError, match="For 'Concatenate', what is joined must be of one type"
         ):
             transforms.Concatenate(0, other)(np.array([1, 2], np.uint8))
+    half = np.array([1], np.float16)
+    assert transforms.Concatenate(0, np.array([0.1, np.inf]))(half).dtype == np.float16
+    with pytest.raises(TypeError, match="For 'Concatenate', what is joined must be of one type"):
+        transforms.Concatenate(0, np.array([70000]))(half)
     with pytest.raises(ValueError, match="For 'Concatenate', there must be arrays"):
         transforms.Concatenate()()
+    with pytest.raises(ValueError, match="For 'Concatenate', there must be arrays"):
+        transforms.Concatenate()(None)
 
 
 def test_array_operations():

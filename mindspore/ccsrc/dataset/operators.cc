@@ -454,7 +454,8 @@ class FlatMap : public Node {
 }  // namespace
 
 NodeRef MakeMap(NodeRef child, std::shared_ptr<const Step> step, bool parallel) {
-  return std::make_shared<Stepped>(std::move(child), std::move(step), parallel, true);
+  bool coarse = !step->brief();
+  return std::make_shared<Stepped>(std::move(child), std::move(step), parallel, coarse);
 }
 
 NodeRef MakeProject(NodeRef child, std::vector<size_t> columns) {

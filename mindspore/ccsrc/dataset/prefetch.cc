@@ -214,7 +214,11 @@ void Prefetcher::MakePiece(State& state, std::unique_lock<Mutex>& lock) {
   size_t made = MakeReady(&piece, state.options.together, most);
   lock.lock();
   state.NoteWork(SecondsSince(began));
-  if (made < piece.rows.size()) state.grain = static_cast<int>(std::max<size_t>(made, 1));
+  if (made < piece.rows.size()) {
+    state.grain = static_cast<int>(std::max<size_t>(made, 1));
+  } else if (state.grain < state.options.grain) {
+    state.grain = std::min(2 * state.grain, state.options.grain);
+  }
   state.waiting_bytes += piece.bytes;
   state.waiting_rows += static_cast<int64_t>(piece.rows.size());
   state.seen_bytes += piece.bytes;

@@ -37,6 +37,10 @@ class MapStep : public Step {
       rows[i].values = std::move(values);
     }
   }
+  bool brief() const override {
+    return std::all_of(operations_.begin(), operations_.end(),
+                       [](const auto& operation) { return operation->brief(); });
+  }
 
  private:
   std::vector<std::shared_ptr<const Operation>> operations_;

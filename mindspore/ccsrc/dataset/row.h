@@ -53,6 +53,8 @@ class Step {
   // Nothing but plain calls of the interpreter, or next to nothing: any thread may do it, but only
   // one at a time.
   virtual bool interpreted() const { return false; }
+  // A row is little work, so that several are handed over at once.
+  virtual bool brief() const { return false; }
   mutable Spent spent;
 };
 
@@ -88,6 +90,7 @@ class Operation {
   virtual void Apply(std::span<Call> calls) const = 0;
   // It runs without the interpreter, so that several workers help.
   virtual bool parallel() const = 0;
+  virtual bool brief() const { return false; }  // see Step
 };
 
 // `take` are the columns that the operations get; `place` says for each column of the result

@@ -191,10 +191,15 @@ struct Taker {
   static py::object Next(py::handle self) {
     auto& taker = self.cast<Taker&>();
     if (taker.straight && !taker.taking && !taker.pipeline.is_none()) {
-      py::object row = taker.pipeline.cast<Pipeline&>().AtHand(taker.as_arrays, taker.names);
-      if (!row.is_none()) {
-        ++taker.place.cast<Place&>().step;
-        return row;
+      try {
+        py::object row = taker.pipeline.cast<Pipeline&>().AtHand(taker.as_arrays, taker.names);
+        if (!row.is_none()) {
+          ++taker.place.cast<Place&>().step;
+          return row;
+        }
+      } catch (...) {  // it was taken, and the user does not have it
+        self.attr("_fail")();
+        throw;
       }
     }
     return self.attr("_take")();

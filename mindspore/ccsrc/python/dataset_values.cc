@@ -1,6 +1,8 @@
 // See dataset_values.h.
 #include "python/dataset_values.h"
 
+#include <unistd.h>
+
 #include <cstring>
 #include <mutex>
 #include <optional>
@@ -112,6 +114,18 @@ void DropReleased() {
   for (PyObject* object : objects) Py_DECREF(object);
 }
 
+namespace {
+
+bool Finalizing() {
+#if PY_VERSION_HEX >= 0x030D0000
+  return Py_IsFinalizing() != 0;
+#else
+  return _Py_IsFinalizing() != 0;
+#endif
+}
+
+}  // namespace
+
 WithGil::WithGil() : state_(PyGILState_GetThisThreadState()) {
   static auto* noting = new Mutex;  // threads may still run when static objects are gone
   if (!state_) {
@@ -120,6 +134,9 @@ WithGil::WithGil() : state_(PyGILState_GetThisThreadState()) {
     noted_ = true;
   }
   had_ = !noted_ && PyGILState_Check() != 0;
+  // Who came for the GIL at the end of the interpreter would be ended in the middle of a function
+  // that catches what it cannot know: the end of the process is near.
+  while (Finalizing()) pause();
   if (!had_) PyEval_RestoreThread(state_);
 }
 

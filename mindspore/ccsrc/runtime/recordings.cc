@@ -22,9 +22,12 @@ KernelArgs ArgsOf(const Frame& frame, void* const* pointers, uint32_t index, Str
           &frame.plan->infos[index].place};
 }
 
-// What processes do together is recorded where the device gives it to its stream; elsewhere its
-// kernels refuse, as others of the host's do.
-bool HasOwnOrder(const LaunchInfo& info) { return info.place.op->effect == Effect::kIo; }
+// What processes do together as well: NCCL wants it recorded by all of them or by none, and each
+// decides for itself what it records.
+bool HasOwnOrder(const LaunchInfo& info) {
+  Effect effect = info.place.op->effect;
+  return effect == Effect::kIo || effect == Effect::kComm;
+}
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "dataset/pipelines.h"
+#include "dataset/texts/operations.h"
 
 namespace ms::dataset {
 namespace {
@@ -51,6 +52,12 @@ TEST(Prefetch, TheOrderIsThatOfOneThread) {
   EXPECT_EQ(expected.size(), 300U);
   for (int workers : {1, 2, 5}) EXPECT_EQ(Taken(*Prefetched(node, workers)), expected);
   for (int grain : {1, 4}) EXPECT_EQ(Taken(*Prefetched(node, 1, grain, true)), expected);
+}
+
+TEST(Prefetch, OnlyRowsOfLittleWorkAreHandedOverTogether) {
+  auto brief = MakeMapStep({MakeTruncate("Truncate", 1)}, {0}, {{true, 0}});
+  EXPECT_FALSE(MakeMap(Counted(3), std::move(brief), true)->Coarse());
+  EXPECT_TRUE(Mapped(Counted(3), [](Row&) {})->Coarse());
 }
 
 TEST(Prefetch, AFailureComesAtItsPlace) {

@@ -196,12 +196,6 @@ STUB_ENTRY cuStreamSynchronize(void* stream) {
   Of(stream).RunTo(Of(stream).given);
   return kSuccess;
 }
-STUB_ENTRY cuStreamQuery(void* stream) {
-  Guard guard(TheMutex());
-  if (int result = Ready("cuStreamQuery", stream)) return result;
-  if (int result = NotCaptured("cuStreamQuery", stream)) return result;
-  return Of(stream).done < Of(stream).given ? kNotReady : kSuccess;
-}
 STUB_ENTRY cuEventCreate(void** event, unsigned flags) {
   Guard guard(TheMutex());
   if (int result = Ready("cuEventCreate")) return result;

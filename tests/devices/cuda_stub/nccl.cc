@@ -56,7 +56,7 @@ int Check(const char* entry, void* comm, void* stream, const Given& given, bool 
           uint64_t parts_in, uint64_t parts_out) {
   if (!Comms().Has(comm)) return Refuse(kInvalid, fmt::format("{} is given no communicator", entry));
   CommState& state = Of(comm);
-  if (!state.joined || state.finalized || state.aborted)
+  if (!state.joined || state.aborted)
     return Refuse(kUsage, fmt::format("{}: the communicator is not ready", entry));
   if (!Streams().Has(stream)) return Refuse(kInvalid, fmt::format("{} is given no stream", entry));
   if (given.type < 0 || given.type > 9 || given.reduction < 0 || given.reduction > 3)
@@ -149,12 +149,6 @@ STUB_ENTRY ncclCommGetAsyncError(void* comm, int* error) {
   if (Wants("break") && state.units > 0) state.error = kRemote;
   return *error = state.joined ? state.error : static_cast<int>(kInProgress), kDone;
 }
-STUB_ENTRY ncclCommFinalize(void* comm) {
-  Guard guard(TheMutex());
-  if (!Comms().Has(comm)) return Refuse(kInvalid, "ncclCommFinalize is given no communicator");
-  Of(comm).finalized = true;
-  return kInProgress;
-}
 namespace {
 void Leave(void* comm) {
   CommState& state = Of(comm);
@@ -167,12 +161,6 @@ void Leave(void* comm) {
   Comms().Remove(comm);
 }
 }  // namespace
-STUB_ENTRY ncclCommDestroy(void* comm) {
-  Guard guard(TheMutex());
-  if (!Comms().Has(comm)) return Refuse(kInvalid, "ncclCommDestroy is given no communicator");
-  if (!Of(comm).finalized) return Refuse(kUsage, "ncclCommDestroy comes before ncclCommFinalize");
-  return Leave(comm), kDone;
-}
 STUB_ENTRY ncclCommAbort(void* comm) {
   Guard guard(TheMutex());
   if (!Comms().Has(comm)) return Refuse(kInvalid, "ncclCommAbort is given no communicator");

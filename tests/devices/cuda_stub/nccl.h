@@ -16,7 +16,7 @@ struct CommState {
   std::string folder;
   int rank = 0, size = 0;
   uint64_t units = 0;  // that were begun
-  bool joined = false, aborted = false, finalized = false;
+  bool joined = false, aborted = false;
   bool stuck = false;  // ranks have made calls that do not fit
   int error = 0;
 };

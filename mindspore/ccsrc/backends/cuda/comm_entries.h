@@ -23,8 +23,6 @@ struct CommConfig {
   X(GetVersion, "ncclGetVersion", int*)                                                         \
   X(GetUniqueId, "ncclGetUniqueId", CommId*)                                                    \
   X(CommInit, "ncclCommInitRankConfig", CommHandle*, int, CommId, int, CommConfig*)             \
-  X(CommFinalize, "ncclCommFinalize", CommHandle)                                               \
-  X(CommDestroy, "ncclCommDestroy", CommHandle)                                                 \
   X(CommAbort, "ncclCommAbort", CommHandle)                                                     \
   X(CommGetAsyncError, "ncclCommGetAsyncError", CommHandle, int*)                               \
   X(GroupStart, "ncclGroupStart")                                                               \

@@ -9,7 +9,6 @@
 #include "backends/cuda/device.h"
 #include "backends/cuda/libraries.h"
 #include "backends/cuda/memory.h"
-#include "backends/cuda/policy.h"
 #include "base/error.h"
 #include "cluster/watch.h"
 
@@ -51,6 +50,9 @@ struct Calls {
   Mutex mutex;
   std::deque<Given> given;         // the newest of them, which say enough
   std::set<Communicator*> living;  // communicators
+  std::vector<CommHandle> parked;  // of those that are no more
+  std::exception_ptr loss;
+  uint64_t losses = 0;
 };
 Calls& All() {
   static auto* calls = new Calls;  // threads may still run when others end
@@ -115,13 +117,6 @@ Error OfCall(const Error& error, const LaunchPlace& place) {
   return std::move(named).WithSpan(place.span).Late();
 }
 
-// What a group has. Recordings hold communicators as well, and are of no use when the group ends,
-// even where another one has its name.
-struct OfGroup {
-  std::shared_ptr<Communicator> comm;
-  ~OfGroup() { ++ThePolicy().changes; }
-};
-
 }  // namespace
 
 // ---- making and ending one
@@ -130,7 +125,7 @@ std::shared_ptr<Communicator> Communicator::Of(const std::shared_ptr<Group>& gro
   static auto& mutex = *new Mutex;
   {
     std::lock_guard lock(mutex);
-    if (group->on_device) return static_cast<OfGroup*>(group->on_device.get())->comm;
+    if (group->on_device) return std::static_pointer_cast<Communicator>(group->on_device);
   }
   RefuseCapture("the first call of a group");
   auto made = std::make_shared<Communicator>(group);
@@ -141,9 +136,7 @@ std::shared_ptr<Communicator> Communicator::Of(const std::shared_ptr<Group>& gro
     made->Connect(*group);
   }
   std::lock_guard lock(mutex);
-  auto held = std::make_shared<OfGroup>();
-  held->comm = made;
-  group->on_device = std::move(held);
+  group->on_device = made;
   return made;
 }
 
@@ -168,24 +161,10 @@ void Communicator::Connect(Group& group) {
   Settle("ncclCommInitRankConfig");
 }
 
-// What others still read of it stays until they are done, unless it has been given up.
 Communicator::~Communicator() {
-  {
-    std::lock_guard lock(All().mutex);
-    All().living.erase(this);
-  }
-  if (!handle_ || IsLost()) return;
-  try {
-    TheMemory().stream().WaitForAll();
-    std::lock_guard lock(mutex_);
-    if (!handle_) return;
-    int result = TheComm().CommFinalize(handle_);
-    if (result == comm::kDone || result == comm::kInProgress) Settle("ncclCommFinalize");
-    TheComm().CommDestroy(handle_);
-    handle_ = nullptr;
-  } catch (const std::exception& error) {
-    GiveUp(error.what());
-  }
+  std::lock_guard lock(All().mutex);
+  All().living.erase(this);
+  if (handle_) All().parked.push_back(handle_);
 }
 
 void Communicator::GiveUp(const std::string& why) {
@@ -267,15 +246,16 @@ void Communicator::Batch::End() {
 }
 
 void GiveJointly(JointCall call, StreamHandle stream, const std::function<void()>& give) {
-  if (CudaStream* captures = CapturingHere()) {
-    give();
-    captures->Keep(std::move(call));
-    return;
-  }
+  RefuseCapture("a call with other processes");
   std::shared_ptr<Group> group = call.comm->group();
   if (!group) Throw(ErrorKind::kRuntime, "a group that was destroyed is called");
   Announced announced(*group, {call.what, call.place.span});
-  give();
+  try {
+    give();
+  } catch (const std::exception& error) {  // it may be on the stream, where it waits for others
+    call.comm->GiveUp(error.what());
+    throw;
+  }
   std::vector<Given> last;
   Calls& all = All();
   std::lock_guard lock(all.mutex);
@@ -308,11 +288,23 @@ void AwaitWork(StreamHandle stream, bool whole, const std::function<int()>& quer
     GiveUpAll(error.message());
     Forget(calls);
     wait();
-    throw named;
+    std::lock_guard lock(All().mutex);
+    All().loss = std::make_exception_ptr(std::move(named));
+    ++All().losses;
+    return;
   }
   Forget(calls);
 }
 
-void AbandonCalls() { GiveUpAll("the process ends"); }
+std::exception_ptr LossBeyond(uint64_t* seen) {
+  std::lock_guard lock(All().mutex);
+  return std::exchange(*seen, All().losses) < All().losses ? All().loss : nullptr;
+}
+
+void AbandonCalls() {
+  GiveUpAll("the process ends");
+  std::lock_guard lock(All().mutex);
+  for (CommHandle handle : std::exchange(All().parked, {})) TheComm().CommAbort(handle);
+}
 
 }  // namespace ms::cuda

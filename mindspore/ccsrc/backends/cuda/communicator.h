@@ -3,6 +3,7 @@
 // recordings as kernels are. The host looks after the other ranks where it waits for the stream.
 #pragma once
 
+#include <exception>
 #include <memory>
 #include <string>
 
@@ -18,6 +19,7 @@ class Communicator {
   // The group's own. The first call of it waits for all members.
   static std::shared_ptr<Communicator> Of(const std::shared_ptr<Group>& group, SpanId place);
   explicit Communicator(const std::shared_ptr<Group>& group);
+  // NCCL's own stays until the process ends: members would have to end it together.
   ~Communicator();
   Communicator(const Communicator&) = delete;
 
@@ -67,16 +69,17 @@ struct JointCall {
   LaunchPlace place;
 };
 
-// Tells the watch that this rank has come to the call, and gives it by `give`; where the thread
-// records, the recording keeps it.
+// Tells the watch that this rank has come to the call, and gives it by `give`.
 void GiveJointly(JointCall call, StreamHandle stream, const std::function<void()>& give);
 
 // Waits until `query` says something else than kNotReady, which is of what `stream` was given;
 // null: of any stream. `wait` does the same at once. While calls with other ranks are under way, it
-// is not used: who is gone is an Error, which names the call that waits, and all communicators are
-// given up. `whole`: nothing of the stream's is under way afterwards.
+// is not used: where one of them is gone, all communicators are given up, and what was to be
+// computed is lost. `whole`: nothing of the stream's is under way afterwards.
 void AwaitWork(StreamHandle stream, bool whole, const std::function<int()>& query,
                const std::function<int()>& wait, const char* what);
+// The latest loss, an Error that names the call which waited, where there are more than `seen`.
+std::exception_ptr LossBeyond(uint64_t* seen);
 // At the end of the process.
 void AbandonCalls();
 

@@ -37,7 +37,6 @@ using WorkExec = Handle*;   // the same, ready to be launched
   X(StreamCreate, "cuStreamCreate", StreamHandle*, unsigned)                                    \
   X(StreamDestroy, "cuStreamDestroy_v2", StreamHandle)                                          \
   X(StreamSynchronize, "cuStreamSynchronize", StreamHandle)                                     \
-  X(StreamQuery, "cuStreamQuery", StreamHandle)                                                 \
   X(StreamWaitEvent, "cuStreamWaitEvent", StreamHandle, EventHandle, unsigned)                  \
   X(EventCreate, "cuEventCreate", EventHandle*, unsigned)                                       \
   X(EventDestroy, "cuEventDestroy_v2", EventHandle)                                             \

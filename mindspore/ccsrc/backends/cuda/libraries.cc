@@ -114,9 +114,6 @@ Dnn LoadDnn() {
 }
 
 Comm LoadComm() {
-  // What a recording reads would be made known to the other GPUs while it is recorded, and all
-  // ranks would have to record at once; whether one does is its own affair.
-  setenv("NCCL_GRAPH_REGISTER", "0", 0);
   void* library = OpenBeside({"libnccl.so.2"}, "NVIDIA's library libnccl");
   Comm c;
 #define MS_CUDA_FILL(name, symbol, ...) Fill(c.name, library, symbol, kInstall);

@@ -37,13 +37,8 @@ uint64_t Reserve(RandomState& random, uint64_t count) {
 
 class CudaRecording : public Recording {
  public:
-  CudaRecording(CudaStream& stream, WorkExec work, uint64_t draws, BufferRef words,
-                std::vector<JointCall> calls)
-      : stream_(stream),
-        calls_(std::move(calls)),
-        work_(work),
-        draws_(draws),
-        words_(std::move(words)) {
+  CudaRecording(CudaStream& stream, WorkExec work, uint64_t draws, BufferRef words)
+      : stream_(stream), work_(work), draws_(draws), words_(std::move(words)) {
     ++recordings;
   }
   ~CudaRecording() override {
@@ -57,14 +52,12 @@ class CudaRecording : public Recording {
       uint64_t words[] = {random->seed(), Reserve(*random, draws_)};
       stream_.memory().Store(words_->data(), words, sizeof(words));
     }
-    for (const JointCall& call : calls_) GiveJointly(call, stream_.handle(), [] {});
     Check(TheDriver().GraphLaunch(work_, stream_.handle()), "cuGraphLaunch");
     ++replayed;
   }
 
  private:
   CudaStream& stream_;
-  const std::vector<JointCall> calls_;  // whose communicators live as long as this
   WorkExec work_;
   const uint64_t draws_;  // of random numbers
   BufferRef words_;       // seed, and the first of their offsets
@@ -120,12 +113,10 @@ std::unique_ptr<Recording> CudaStream::Record(
   if (!side_) side_ = std::make_unique<CudaStream>(memory(), *this);
   BufferRef words = Buffer::Allocate(2 * sizeof(uint64_t), memory());
   side_->random_words_ = words->data();
-  side_->kept_calls_.clear();
   RandomState random(0);
   WorkExec work = nullptr;
   if (!Capture(run, random, &work)) return nullptr;
-  return std::make_unique<CudaRecording>(*this, work, random.offset(), std::move(words),
-                                         std::move(side_->kept_calls_));
+  return std::make_unique<CudaRecording>(*this, work, random.offset(), std::move(words));
 }
 
 RecordingCounts CountRecordings() { return {made, refused, replayed}; }

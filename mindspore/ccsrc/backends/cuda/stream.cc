@@ -148,8 +148,13 @@ unsigned CudaStream::TakeTicket(Ticket ticket, bool kept) {
 void CudaStream::WaitForAll() {
   Enter();
   const Driver& driver = TheDriver();
+  std::shared_ptr<CudaEvent> here;  // other threads may give the stream more meanwhile
   AwaitWork(
-      handle_, true, [&] { return driver.StreamQuery(handle_); },
+      handle_, true,
+      [&] {
+        if (!here) here = std::make_shared<CudaEvent>(handle_, kNoTiming);
+        return driver.EventQuery(here->handle());
+      },
       [&] { return driver.StreamSynchronize(handle_); }, "cuStreamSynchronize");
 }
 
@@ -178,6 +183,10 @@ void CudaStream::SynchronizeNow() {
     Check(TheDriver().MemcpyDtoHAsync(seen_, fault_, sizeof(Found), handle_), "cuMemcpyDtoHAsync");
     WaitForAll();
     if (seen_->ticket) Hear(*seen_);
+    if (std::exception_ptr loss = LossBeyond(&losses_)) {
+      error_ = loss;
+      ++errors_;
+    }
     uint64_t& heard = heard_.try_emplace(ThisThread(), heard_by_some_).first->second;
     if (heard < errors_) {
       heard = heard_by_some_ = errors_;

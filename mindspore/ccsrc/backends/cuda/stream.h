@@ -44,8 +44,6 @@ class CudaStream : public Stream, public Recorder, public Timer {
 
   // Waits, and says nothing of what was found wrong.
   void WaitForAll();
-  // Of this one's recording: a call with other ranks, of which each replay tells the watch.
-  void Keep(JointCall call) { kept_calls_.push_back(std::move(call)); }
 
   uint64_t generation() const override;
   std::unique_ptr<Recording> Record(const std::function<void(Stream&, RandomState&)>& run) override;
@@ -79,7 +77,6 @@ class CudaStream : public Stream, public Recorder, public Timer {
   std::unique_ptr<CudaStream> side_;  // that captures
   std::atomic<bool> records_{false};  // some thread does
   const void* random_words_ = nullptr;
-  std::vector<JointCall> kept_calls_;
   StreamHandle handle_ = nullptr;
   Address fault_ = 0;
   Found* seen_ = nullptr;  // pinned
@@ -90,6 +87,7 @@ class CudaStream : public Stream, public Recorder, public Timer {
   // The latest error and its number. Each thread hears of it once.
   std::exception_ptr error_;
   uint64_t errors_ = 0, heard_by_some_ = 0;
+  uint64_t losses_ = 0;                           // of other ranks, among these errors
   std::unordered_map<uint64_t, uint64_t> heard_;  // by the number of the thread
 };
 

@@ -21,6 +21,7 @@ class TextOperation : public Operation {
   explicit TextOperation(std::string name) : name_(std::move(name)) {}
   void Apply(std::span<Call> calls) const override;
   bool parallel() const override { return true; }
+  bool brief() const override { return true; }
   // What one value becomes: one value, or with offsets three.
   virtual std::vector<Value> Run(const Value& value) const = 0;
   const std::string& name() const { return name_; }

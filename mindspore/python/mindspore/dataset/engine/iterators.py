@@ -226,20 +226,23 @@ class Iterator(_core.dataset.Taker):
             with let_go():
                 row = pipeline.next(self._as_arrays, self._names)
         except BaseException:
-            # The position stays, so that it can be saved.
-            self._running, self._failed = False, True
+            self._fail()
             raise
         if row is None:
-            self._end_epoch()
+            self._end_epoch(pipeline)
             raise StopIteration
         return row
 
-    def _end_epoch(self) -> None:
+    def _fail(self) -> None:
+        """A row could not be given. The position stays, so that it can be saved."""
+        self._straight, self._running, self._failed = False, False, True
+
+    def _end_epoch(self, pipeline: Any) -> None:
         self._running = False
         self._position.epoch += 1
         self._position.step = self._position.cut = 0
         self._position.verdicts = None
-        self._owner._told = self._pipeline.facts()
+        self._owner._told = pipeline.facts()
         if self._tuner is not None:
             self._tuner.ended()
 
@@ -247,19 +250,20 @@ class Iterator(_core.dataset.Taker):
         """Lets a Sink of the core take the next rows of the epoch by itself, where each of them can be taken as it is."""
         self._begin_taking()
         try:
+            pipeline = self._pipeline
             if not self._running or self._position.cut or self._tuner is not None:
                 return
             try:
                 with let_go():
-                    sink.run(self._pipeline, most, seconds)
+                    sink.run(pipeline, most, seconds)
             except BaseException:
                 if sink.taken == sink.done:  # no row came
-                    self._running, self._failed = False, True
+                    self._fail()
                 raise
             finally:
                 self._position.step += sink.taken
             if sink.ended:
-                self._end_epoch()
+                self._end_epoch(pipeline)
         finally:
             self._leave()
 

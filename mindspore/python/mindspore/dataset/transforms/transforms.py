@@ -144,14 +144,17 @@ class Concatenate(TensorOperation):
         self.prepend, self.append = prepend, append
 
     def __call__(self, *values: Any) -> Any:
-        parts = [self.prepend, *values, self.append]
-        arrays = [np.asarray(part) for part in parts if part is not None]
+        arrays = [np.asarray(value) for value in values]
+        dtype = np.dtype(arrays[0].dtype if arrays else float)
+        if self.prepend is not None:
+            arrays.insert(0, np.asarray(self.prepend))
+        if self.append is not None:
+            arrays.append(np.asarray(self.append))
         if not values or any(array.ndim == 0 for array in arrays):
             shapes = [array.shape for array in arrays]
             raise ValueError(
                 f"For 'Concatenate', there must be arrays of at least one axis, but got shapes {shapes}."
             )
-        dtype = np.asarray(values[0]).dtype
         return np.concatenate([_of_type(array, dtype) for array in arrays], axis=self.axis)
 
 
@@ -160,14 +163,20 @@ def _of_type(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
     if array.dtype == dtype or (array.dtype.kind == dtype.kind and dtype.kind in "SU"):
         return array
     if not {array.dtype.kind, dtype.kind} & set("SU"):
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             cast = array.astype(dtype)
-        if (dtype.kind == "f" and array.dtype.kind in "fiub") or np.array_equal(cast, array):
+        inexact = dtype.kind in "fcV" and array.dtype.kind in "fiubV"
+        same = np.array_equal(cast, array)
+        if same or (inexact and np.array_equal(_finite(cast), _finite(array))):
             return cast
     raise TypeError(
         f"For 'Concatenate', what is joined must be of one type, but got {array.dtype} beside {dtype}"
         ", which does not hold the same values."
     )
+
+
+def _finite(array: np.ndarray) -> Any:
+    return np.isfinite(array.astype(np.float64) if array.dtype.kind == "V" else array)
 
 
 class Duplicate(TensorOperation):

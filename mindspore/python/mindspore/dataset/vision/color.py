@@ -209,17 +209,17 @@ class Grayscale(ImageTensorOperation):
 
 
 class RandomGrayscale(_Sometimes):
-    """Gray with three channels, with a probability."""
+    """Gray with three channels, with a probability; what has one channel is left as it is."""
 
     def __init__(self, prob: float = 0.1) -> None:
         super().__init__(prob)
 
     def pil_form(self) -> Callable[[Any], Any]:
         """See Grayscale."""
-        return Grayscale(3).pil_form()
+        return lambda image: image if image.mode == "L" else pillow.gray(image, 3)
 
     def _image(self, image: np.ndarray) -> np.ndarray:
-        return Grayscale(3)._image(image)
+        return image if image.ndim == 2 else Grayscale(3)._image(image)
 
 
 class Invert(_Fixed):

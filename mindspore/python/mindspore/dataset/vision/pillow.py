@@ -165,6 +165,7 @@ def gray(image: Any, channels: int) -> Any:
 
 def done(op: str, form: Callable[[Any, list[float]], Any], image: Any, numbers: list[float]) -> Any:
     """What a form gives; where Pillow refuses the image's mode, it is told for which operation."""
+    image.load()  # a file that is damaged is no wrong mode
     try:
         return form(image, numbers)
     except (OSError, ValueError, NotImplementedError) as error:
@@ -173,7 +174,7 @@ def done(op: str, form: Callable[[Any, list[float]], Any], image: Any, numbers: 
         raise ValueError(
             f"For '{op}', a PIL image must be of a mode that Pillow can do this with, such as RGB "
             f"or L, but got mode '{image.mode}' ({error})."
-        ) from None
+        ) from error
 
 
 FORMS: dict[str, Callable[[Any, list[float]], Any]] = {
