@@ -134,9 +134,9 @@ WithGil::WithGil() : state_(PyGILState_GetThisThreadState()) {
     noted_ = true;
   }
   had_ = !noted_ && PyGILState_Check() != 0;
-  // Who came for the GIL at the end of the interpreter would be ended in the middle of a function
-  // that catches what it cannot know: the end of the process is near.
-  while (Finalizing()) pause();
+  // A worker that comes for the GIL at the end of the interpreter would be ended in the middle of
+  // functions that catch what they cannot know: the end of the process is near.
+  while (noted_ && Finalizing()) pause();
   if (!had_) PyEval_RestoreThread(state_);
 }
 
