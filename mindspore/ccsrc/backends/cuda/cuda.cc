@@ -2,6 +2,7 @@
 // core knows nothing of it, and it is opened when a program asks for it (docs/gpu.md).
 #include <cstdlib>
 
+#include "backends/cuda/communicator.h"
 #include "backends/cuda/device.h"
 #include "backends/cuda/kernels.h"
 #include "backends/cuda/libraries.h"

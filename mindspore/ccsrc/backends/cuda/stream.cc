@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "backends/cuda/communicator.h"
 #include "backends/cuda/device.h"
 #include "backends/cuda/libraries.h"
 

@@ -10,7 +10,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "backends/cuda/communicator.h"
 #include "backends/cuda/driver.h"
 #include "base/mutex.h"
 #include "kernel/kernel.h"

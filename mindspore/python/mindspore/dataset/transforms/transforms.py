@@ -145,17 +145,16 @@ class Concatenate(TensorOperation):
 
     def __call__(self, *values: Any) -> Any:
         arrays = [np.asarray(value) for value in values]
-        dtype = np.dtype(arrays[0].dtype if arrays else float)
-        if self.prepend is not None:
-            arrays.insert(0, np.asarray(self.prepend))
-        if self.append is not None:
-            arrays.append(np.asarray(self.append))
-        if not values or any(array.ndim == 0 for array in arrays):
-            shapes = [array.shape for array in arrays]
+        ends = (self.prepend, self.append)
+        before, after = ([] if end is None else [np.asarray(end)] for end in ends)
+        parts = [*before, *arrays, *after]
+        if not arrays or any(part.ndim == 0 for part in parts):
+            shapes = [part.shape for part in parts]
             raise ValueError(
                 f"For 'Concatenate', there must be arrays of at least one axis, but got shapes {shapes}."
             )
-        return np.concatenate([_of_type(array, dtype) for array in arrays], axis=self.axis)
+        dtype = arrays[0].dtype
+        return np.concatenate([_of_type(part, dtype) for part in parts], axis=self.axis)
 
 
 def _of_type(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
