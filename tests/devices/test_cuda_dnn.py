@@ -1,4 +1,4 @@
-"""Convolutions by cuDNN, pooling and normalisation over batches, on the device GPU: numbers against the host's, and which of cuDNN's engines run. As
+"""Convolutions and attention by cuDNN, pooling and normalisation over batches, on the device GPU: numbers against the host's, and which of cuDNN's engines run. As
 test_cuda.py, each test is a process of its own."""
 
 from __future__ import annotations
@@ -226,6 +226,99 @@ assert net.moving_mean.asnumpy().tolist() == [0, 0, 0]
         MS_LOG="dispatch",
     )
     assert "BatchNormGrad" in said and "between copies" not in said
+
+
+ATTENTION = """
+from mindspore.ops.function.attention_func import attend
+def attention(dtype, queries=6, keys=6, mask=None, lead=(2, 3), **how):
+    def run():
+        q, k, v, dout = (Tensor(f32(*lead, n, d, seed=s)).astype(dtype) for s, (n, d) in enumerate(((queries, 8), (keys, 8), (keys, 16), (queries, 16))))
+        m = None if mask is None else Tensor(mask) if mask.dtype == bool else Tensor(mask).astype(dtype)
+        def loss(q, k, v):
+            return (attend(q, k, v, m, 0.4, **how) * dout).astype(ms.float32).sum()
+        value, grads = ms.jit(ms.value_and_grad(loss, (0, 1, 2)))(q, k, v)
+        return [x.astype(ms.float32).asnumpy() for x in (attend(q, k, v, m, 0.4, **how), *grads)]
+    a, b = both(run)
+    tolerance = {ms.float16: 1e-2, ms.bfloat16: 8e-2, ms.float32: 1e-4}[dtype]
+    for name, p, q in zip(("out", "dq", "dk", "dv"), a, b):
+        np.testing.assert_allclose(q, p, rtol=tolerance, atol=tolerance * np.abs(p).max(), err_msg=f"{name} {dtype} {how}")
+def hidden(*shape):  # all of the first row
+    mask = np.random.RandomState(5).rand(*shape) < 0.4
+    mask[..., 0, :] = True
+    return mask
+"""
+
+
+@pytest.mark.slow
+def test_attention_and_its_gradients():
+    """Masks that are added or hide, whole rows of them too, in both directions by cuDNN."""
+    said = run(
+        ATTENTION
+        + """
+huge = np.where(hidden(6, 6), -1e4, 0).astype(np.float32)
+for dtype in (ms.float16, ms.bfloat16):
+    attention(dtype)
+    attention(dtype, causal=True)
+    attention(dtype, queries=5, keys=9, mask=f32(2, 1, 1, 9))
+    attention(dtype, mask=f32(2, 3, 6, 6), causal=True)
+    attention(dtype, mask=hidden(6, 6))
+    attention(dtype, mask=hidden(2, 1, 6, 6))
+    attention(dtype, mask=np.array([False]))
+    attention(dtype, mask=huge)
+    attention(dtype, lead=())
+    attention(dtype, lead=(3,), mask=f32(3, 1, 6))
+    attention(dtype, lead=(2, 2, 3), mask=f32(3, 6, 6))
+""",
+        says=True,
+        MS_LOG="dispatch",
+    )
+    assert said.count("-> cudnn") > 40 and "AttentionGrad(" in said
+    assert "-> a composition of other ops" not in said
+
+
+@pytest.mark.slow
+def test_other_attention_is_a_composition_which_says_why():
+    said = run(
+        ATTENTION
+        + """
+attention(ms.float32)
+attention(ms.float16, lead=(2, 2, 3), mask=f32(2, 1, 1, 1, 6))
+attention(ms.float16, keep_prob=0.5)
+ms.set_context(device_target="GPU", deterministic="ON")
+attention(ms.float16)
+""",
+        says=True,
+        MS_LOG="dispatch",
+    )
+    for why in (
+        "needs halves, got Float32",
+        "needs a mask that all or none of the batch shares",
+        "would drop others than the host",
+        "adds in an order of chance",
+    ):
+        assert why in said, why
+    assert "between copies" not in said
+
+
+@on_the_stub
+def test_attention_of_views_and_after_another_setting():
+    run(
+        ATTENTION
+        + """
+ms.set_context(device_target="GPU")
+base = Tensor(f32(3 * 2 * 4 * 8 + 1)).astype(ms.float16)
+q, k, v = (base[1 + 64 * i:65 + 64 * i].reshape(2, 4, 8) for i in range(3))
+found = attend(q, k, v).asnumpy()
+right = attend(*(Tensor(x.asnumpy()) for x in (q, k, v))).asnumpy()
+np.testing.assert_array_equal(found, right)
+step = ms.jit(ms.grad(lambda q: attend(q, q, q).astype(ms.float32).sum()))
+step(q)
+ms.set_context(deterministic="ON")
+with pytest.raises(RuntimeError, match="must come before the gradient of attention is compiled"):
+    step(q)
+    ms.runtime.synchronize()
+"""
+    )
 
 
 def test_declarations_are_those_of_cudnn():

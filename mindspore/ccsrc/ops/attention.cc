@@ -12,7 +12,18 @@ namespace ms {
 namespace {
 
 // Inputs of both ops.
-enum : size_t { kQuery, kKey, kValue, kMask, kRandomKey, kLargest, kLogSum, kDelta, kOutGrad };
+enum : size_t {
+  kQuery,
+  kKey,
+  kValue,
+  kMask,
+  kRandomKey,
+  kLargest,
+  kLogSum,
+  kDelta,
+  kOutGrad,
+  kOut
+};
 
 DType WideOf(DType dtype) { return dtype == DType::kFloat64 ? dtype : DType::kFloat32; }
 
@@ -79,10 +90,12 @@ Types InferAttentionGrad(InferContext& c) {
     c.CheckType(c.dtype(i) == WideOf(c.dtype(kQuery)), "'{}' must be {}, but got {}",
                 c.input_name(i), Name(WideOf(c.dtype(kQuery))), Name(c.dtype(i)));
   }
-  c.CheckSameDType(kQuery, kOutGrad);
   Shape out = Join({rows, {c.dim(kValue, -1)}});
-  c.Check(SameSizes(c.shape(kOutGrad), out), "'dout' must have shape {}, but got {}", out,
-          c.shape(kOutGrad));
+  for (size_t i : {kOutGrad, kOut}) {
+    c.CheckSameDType(kQuery, i);
+    c.Check(SameSizes(c.shape(i), out), "'{}' must have shape {}, but got {}", c.input_name(i), out,
+            c.shape(i));
+  }
   return {c.in(kQuery), c.in(kKey), c.in(kValue)};
 }
 
@@ -238,10 +251,12 @@ Terms AttentionGradient(GradContext& g) {
   Terms grads(5);
   if (!delta) return grads;
   if (g.needs(kQuery) || g.needs(kKey) || g.needs(kValue)) {
+    NamedAttrs attrs = AttentionAttrs(g);
+    attrs.emplace_back("of_out", !g.has_dout(2));
     Terms made = g.CallMany("AttentionGrad",
                             {g.in(kQuery), g.in(kKey), g.in(kValue), g.in(kMask), g.in(kRandomKey),
-                             largest, log_sum, delta, dout},
-                            AttentionAttrs(g));
+                             largest, log_sum, delta, dout, g.out(0)},
+                            attrs);
     for (size_t i : {kQuery, kKey, kValue}) grads[i] = made[i];
   }
   if (g.needs(kMask) && !IsBool(g.in_type(kMask).dtype())) {
@@ -259,7 +274,7 @@ Terms AttentionGradGradient(GradContext& g) {
   Term dout = m.Wide(g.in(kOutGrad)), delta = m.Column(g.in(kDelta));
   Term p = m.probabilities, t = m.Dropped(m.Product(dout, m.value, false, true));
   Term ds = m.Unhidden(p * (t - delta));
-  Terms grads(9);
+  Terms grads(10);  // none of `out`: what it is read for is in delta
   auto add = [&](size_t i, const Term& x) {
     if (g.needs(i)) grads[i] = grads[i] ? grads[i] + x : x;
   };
@@ -367,7 +382,9 @@ void DefineAttention(OpRegistry& ops) {
           .In("log_sum", One(DType::kFloat32) | One(DType::kFloat64), "Output 2 of Attention.")
           .In("delta", One(DType::kFloat32) | One(DType::kFloat64),
               "sum(out dout) along each row, less the tangent of log_sum.")
-          .In("dout", kFloating, "The tangent of the output."))
+          .In("dout", kFloating, "The tangent of the output.")
+          .In("out", kFloating, "Output 0 of Attention: read by who makes delta himself."))
+      .WithAttr("of_out", false, "Whether delta is sum(out dout) and nothing less.")
       .Doc("Gradients of Attention with respect to query, key and value.")
       .Batch(BatchAttention)
       .Shard(shard::AttentionGrad)

@@ -382,7 +382,7 @@ std::string Attention(const ShardContext& c) {
 std::string AttentionGrad(const ShardContext& c) {
   Rule rule = AttentionInputs(c);
   for (int i = 0; i < 3; ++i) rule.In({"...", "q"});
-  rule.In({"...", "q", "e"});
+  for (int i = 0; i < 2; ++i) rule.In({"...", "q", "e"});
   rule.Out({"...", "q", "d"}).Out({"...", "k", "d"}).Out({"...", "k", "e"});
   rule.Mark({"d", "e", "r"}, "whole");
   rule.Mark({"q", "k"}, c.attr<bool>("causal") ? "whole" : "sum");

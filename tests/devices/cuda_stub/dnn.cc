@@ -33,11 +33,21 @@ const std::map<int, std::map<int, Fact>>& Facts() {
         {kHeuristics, {{200, {8}}, {201, {15}}}},
         {kPlan, {{400, {0}}, {401, {15}}}},
         {kStep, {{750, {15}}, {751, {15}}, {752, {15, false}}, {753, {15}}}},
-        {kGraph, {{800, {0}}, {801, {15}}}},
-        {kTensor, {{900, {3}}, {901, {1}}, {902, {3}}, {903, {3}}, {906, {3}}, {907, {2, false}}}},
+        {kGraph, {{800, {0, false}}, {801, {15}}}},
+        {kTensor, {{900, {3}}, {901, {1}}, {902, {3}}, {903, {3}}, {906, {3}}, {907, {2, false}}, {908, {2, false}}}},
         {kPack, {{1000, {3}}, {1001, {6}}, {1003, {6}}}},
+        {kBand, {{3000, {15}}, {3005, {15}}, {3006, {15}}, {3007, {14}}}},
+        {kSoftmax, {{3100, {15}}, {3101, {15}}, {3102, {15}}, {3104, {15}}}},
         {kEngine, {}},
         {kConfig, {}}};
+    for (int attribute : {2800, 2801, 2802, 2803, 2805, 2814})
+      (*all)[kAttention][attribute] = {15};
+    for (int attribute : {2851, 2852, 2853, 2854, 2855, 2856, 2859, 2860, 2861, 2862})
+      (*all)[kAttentionGrad][attribute] = {15};
+    for (auto [kind, first] : {std::pair{kAttention, 2811}, {kAttentionGrad, 2867}}) {
+      (*all)[kind][first] = {15, false};
+      for (int i = 1; i < 3; ++i) (*all)[kind][first + i] = {3, false};
+    }
     for (auto [kind, first] : {std::pair{kForward, 700}, {kData, 706}, {kFilter, 712}}) {
       for (auto [i, fact] : alpha_beta) (*all)[kind][first + i] = fact;
     }
@@ -84,6 +94,7 @@ Tensor Desc::AsTensor() const {
   t.sizes = All<int64_t>(902);
   t.strides = All<int64_t>(903);
   t.between = Has(907) && Get<bool>(907);
+  t.on_host = Has(908) && Get<bool>(908);
   return t;
 }
 
@@ -135,13 +146,14 @@ int FinalizeStep(const Desc& d) {
 }
 
 int FinalizeGraph(Desc& d) {
-  if (d.Get<void*>(800) != &handle_mark) return Wrong("a graph's handle");
+  if (d.Has(800) && d.Get<void*>(800) != &handle_mark) return Wrong("a graph's handle");
   for (size_t i = 0; i < d.All<Desc*>(801).size(); ++i) {
     Desc* step = d.Part(801, static_cast<int64_t>(i));
     if (!step) return Wrong("a graph's step is not finalized");
     d.steps.push_back(step);
   }
-  return d.steps.empty() || !d.steps[0]->first() ? Wrong("a graph begins with a convolution") : 0;
+  if (d.Has(800)) Record(d);  // not one inside a step
+  return 0;
 }
 
 int FinalizePlan(Desc& d) {
@@ -151,10 +163,16 @@ int FinalizePlan(Desc& d) {
   d.graph = config->graph;
   d.engine = config->engine;
   if (!Descs().Has(d.graph)) return Wrong("a plan's graph has gone");
+  const Desc& first = *d.graph->steps[0];
+  if (first.kind == kAttention || first.kind == kAttentionGrad) {
+    bool half = SizeOf(first.Part(first.kind == kAttention ? 2800 : 2851)->AsTensor().type) == 2;
+    return d.engine == 0 && half ? 0 : NotHere("the engine knows attention of halves alone");
+  }
+  if (!first.first()) return Wrong("a graph begins with a convolution or attention");
   bool tensor_core = d.engine == 0;
   if (!tensor_core && d.graph->steps.size() > 1)
     return NotHere("the engine computes a convolution alone");
-  Tensor y = d.graph->steps[0]->Part(d.graph->steps[0]->first() + 5)->AsTensor();
+  Tensor y = first.Part(first.first() + 5)->AsTensor();
   if (tensor_core && y.alignment < 16) return NotHere("the engine needs 16 bytes of alignment");
   if (d.engine != 2 && y.type == 1) return NotHere("the engine knows no doubles");
   return 0;
@@ -172,10 +190,15 @@ int FinalizeKind(Desc& d) {
       return FinalizeConvolution(d);
     case kStep:
       return FinalizeStep(d);
+    case kAttention:
+    case kAttentionGrad:
+      return CheckAttention(d);
+    case kBand:
+      return d.Get<int>(3007) == 303 ? 0 : Wrong("the stub knows a lower triangle alone");
     case kGraph:
       return FinalizeGraph(d);
     case kHeuristics:
-      return d.Part(201) && d.Part(201)->kind == kGraph ? 0 : Wrong("a graph is not finalized");
+      return d.Part(201) && d.Part(201)->kind == kGraph && d.Part(201)->Has(800) ? 0 : Wrong("a graph is not finalized");
     case kPlan:
       return FinalizePlan(d);
     case kPack:

@@ -1,5 +1,5 @@
-// What the two halves of the stub's libcudnn share: descriptors (dnn.cc), and what they compute
-// (dnn_run.cc). Attributes and kinds have the numbers of cudnn_graph.h.
+// What the parts of the stub's libcudnn share: descriptors (dnn.cc), and what they compute
+// (dnn_run.cc, dnn_attention.cc). Attributes and kinds have the numbers of cudnn_graph.h.
 #pragma once
 
 #include <cstring>
@@ -25,6 +25,10 @@ enum Kind {
   kGraph = 15,
   kPack = 16,
   kTensor = 17,
+  kAttention = 41,
+  kAttentionGrad = 43,
+  kBand = 44,
+  kSoftmax = 45,
 };
 enum { kBadParam = 2000, kNotSupported = 3000 };
 
@@ -33,6 +37,7 @@ struct Tensor {
   int64_t alignment = 1, name = 0;
   std::vector<int64_t> sizes, strides;
   bool between = false;  // of two steps, in no memory
+  bool on_host = false;  // a number that is handed over by its value
 };
 
 struct Value {
@@ -89,6 +94,8 @@ struct Convolution {
 };
 Convolution ConvolutionOf(const Desc& step);
 int CheckConvolution(const Convolution& c);
+int CheckAttention(const Desc& d);
 int64_t WorkspaceOf(int engine);
+void Record(const Desc& graph);
 
 }  // namespace stub::dnn

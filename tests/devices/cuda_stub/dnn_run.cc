@@ -1,10 +1,9 @@
 // How the stub's libcudnn computes.
 #include <fmt/format.h>
 
-#include <functional>
+#include <set>
 
-#include "dnn.h"
-#include "numbers.h"
+#include "dnn_values.h"
 
 namespace stub::dnn {
 
@@ -45,62 +44,6 @@ int CheckConvolution(const Convolution& c) {
 
 namespace {
 
-// The numbers of a tensor, dense.
-struct Array {
-  std::vector<int64_t> sizes;
-  std::vector<double> at;
-};
-
-int64_t Elements(const std::vector<int64_t>& sizes) {
-  int64_t count = 1;
-  for (int64_t size : sizes) count *= size;
-  return count;
-}
-// body(number in row-major order, index)
-void ForAll(const std::vector<int64_t>& sizes,
-            const std::function<void(size_t, const std::vector<int64_t>&)>& body) {
-  std::vector<int64_t> index(sizes.size());
-  auto count = static_cast<size_t>(Elements(sizes));
-  for (size_t e = 0; e < count; ++e) {
-    body(e, index);
-    for (size_t i = sizes.size(); i-- > 0;) {
-      if (++index[i] < sizes[i]) break;
-      index[i] = 0;
-    }
-  }
-}
-int64_t Offset(const std::vector<int64_t>& index, const std::vector<int64_t>& strides) {
-  int64_t offset = 0;
-  for (size_t i = 0; i < index.size(); ++i) offset += index[i] * strides[i];
-  return offset;
-}
-size_t Extent(const Tensor& t) {
-  int64_t last = 0;
-  for (size_t i = 0; i < t.sizes.size(); ++i) last += (t.sizes[i] - 1) * t.strides[i];
-  return static_cast<size_t>(last + 1) * SizeOf(t.type);
-}
-
-Array Read(const Tensor& t, uint64_t address, bool coarse) {
-  Array array{t.sizes, std::vector<double>(static_cast<size_t>(Elements(t.sizes)))};
-  const char* memory = static_cast<const char*>(Open(address));
-  ForAll(t.sizes, [&](size_t e, const std::vector<int64_t>& index) {
-    double value =
-        Get(memory + Offset(index, t.strides) * static_cast<int64_t>(SizeOf(t.type)), t.type);
-    // As a tensor core has it: ten bits behind the point.
-    if (coarse && t.type == 0)
-      value = BitsToFloat((FloatToBits(static_cast<float>(value)) + 0x1000) & ~0x1fff);
-    array.at[e] = value;
-  });
-  return array;
-}
-void Write(const Tensor& t, uint64_t address, const Array& array) {
-  char* memory = static_cast<char*>(Open(address));
-  ForAll(t.sizes, [&](size_t e, const std::vector<int64_t>& index) {
-    Put(memory + Offset(index, t.strides) * static_cast<int64_t>(SizeOf(t.type)), t.type,
-        array.at[e]);
-  });
-}
-
 // Calls body(element of x, of w, of y) for each product.
 void ForProducts(const Convolution& c, const std::function<void(size_t, size_t, size_t)>& body) {
   int64_t per_group = c.w.sizes[1], groups = c.x.sizes[1] / per_group;
@@ -127,41 +70,13 @@ void ForProducts(const Convolution& c, const std::function<void(size_t, size_t, 
   });
 }
 
-struct Step {
-  bool convolves = false;
-  Convolution convolution;
-  int mode = 0;
-  Tensor x, b, y;
-};
-
-class Run {
- public:
-  std::vector<Step> steps;
-  std::map<int64_t, uint64_t> addresses;
-  bool coarse = false;
-
-  void operator()() {
-    values_.clear();
-    for (const Step& step : steps) step.convolves ? Convolve(step.convolution) : Walk(step);
-  }
-
- private:
-  const Array& Value(const Tensor& t) {
-    auto it = values_.find(t.name);
-    if (it != values_.end()) return it->second;
-    return values_[t.name] = Read(t, addresses.at(t.name), coarse);
-  }
-  void Give(const Tensor& t, Array array) {
-    if (!t.between) Write(t, addresses.at(t.name), array);
-    values_[t.name] = std::move(array);
-  }
-
-  void Convolve(const Convolution& c) {
+Step ConvolutionStep(const Desc& d) {
+  auto run = [c = ConvolutionOf(d)](Values& values) {
     bool forward = c.kind == kForward, data = c.kind == kData;
     const Tensor& target = forward ? c.y : data ? c.x : c.w;
-    Array out{target.sizes, std::vector<double>(static_cast<size_t>(Elements(target.sizes)))};
-    const Array& first = Value(forward || !data ? c.x : c.w);
-    const Array& second = Value(forward ? c.w : c.y);
+    Array out(target.sizes);
+    const Array& first = values.Get(forward || !data ? c.x : c.w);
+    const Array& second = values.Get(forward ? c.w : c.y);
     ForProducts(c, [&](size_t x, size_t w, size_t y) {
       if (forward)
         out.at[y] += first.at[x] * second.at[w];
@@ -170,61 +85,80 @@ class Run {
       else
         out.at[w] += first.at[x] * second.at[y];
     });
-    Give(target, std::move(out));
-  }
-
-  void Walk(const Step& step) {
-    Array out = Value(step.x);
-    if (step.mode == 100) {
-      for (double& v : out.at) v = v > 0 || v != v ? v : 0;
-    } else {
-      const Array& b = Value(step.b);
-      std::vector<int64_t> strides(b.sizes.size());
-      int64_t dense = 1;
-      for (size_t i = strides.size(); i-- > 0; dense *= b.sizes[i])
-        strides[i] = b.sizes[i] == 1 ? 0 : dense;
-      ForAll(out.sizes, [&](size_t e, const std::vector<int64_t>& index) {
-        out.at[e] += b.at[static_cast<size_t>(Offset(index, strides))];
-      });
-    }
-    Give(step.y, std::move(out));
-  }
-
-  std::map<int64_t, Array> values_;
-};
+    values.Give(target, std::move(out));
+  };
+  Convolution c = ConvolutionOf(d);
+  return {run, {c.x, c.w, c.y}};
+}
 
 // The tensors of all steps must have addresses that hold them, unless they lie between steps.
-int CheckTensor(const Tensor& t, const std::map<int64_t, uint64_t>& addresses) {
+int CheckTensor(const Tensor& t, const Values& values) {
   if (t.between) return 0;
-  auto it = addresses.find(t.name);
-  if (it == addresses.end()) return Wrong(fmt::format("tensor {} has no address", t.name));
-  if (!Holds(it->second, Extent(t))) return Wrong("a tensor goes beyond a block");
-  if (it->second % static_cast<uint64_t>(t.alignment)) return Wrong("a tensor is not aligned");
+  bool known = t.on_host ? values.numbers.contains(t.name) : values.addresses.contains(t.name);
+  if (!known) return Wrong(fmt::format("tensor {} has no address", t.name));
+  if (t.on_host) return 0;
+  uint64_t address = values.addresses.at(t.name);
+  if (!Holds(address, Extent(t))) return Wrong("a tensor goes beyond a block");
+  if (address % static_cast<uint64_t>(t.alignment)) return Wrong("a tensor is not aligned");
   return 0;
 }
 
-int AddStep(const Desc& d, Run& run) {
-  Step step;
-  std::vector<Tensor> tensors;
-  if (d.first()) {
-    step.convolves = true;
-    step.convolution = ConvolutionOf(d);
-    tensors = {step.convolution.x, step.convolution.w, step.convolution.y};
-  } else {
-    step.mode = d.Part(750)->Get<int>(0);
-    step.x = d.Part(751)->AsTensor();
-    step.y = d.Part(753)->AsTensor();
-    tensors = {step.x, step.y};
-    if (step.mode == 0) tensors.push_back(step.b = d.Part(752)->AsTensor());
+struct Run {
+  std::vector<Step> steps;
+  Values values;
+
+  void operator()() {
+    values.Forget();
+    for (const Step& step : steps) step.run(values);
   }
-  for (const Tensor& t : tensors) {
-    if (int result = CheckTensor(t, run.addresses)) return result;
+};
+
+// Which of the names stand for numbers on the host: those are read now.
+void Address(const std::vector<Step>& steps, const std::vector<int64_t>& names,
+             const std::vector<uint64_t>& addresses, Values& values) {
+  std::set<int64_t> on_host;
+  for (const Step& step : steps) {
+    for (const Tensor& t : step.tensors)
+      if (t.on_host) on_host.insert(t.name);
   }
-  run.steps.push_back(std::move(step));
-  return 0;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (on_host.contains(names[i]))
+      values.numbers[names[i]] = *reinterpret_cast<const float*>(addresses[i]);
+    else
+      values.addresses[names[i]] = addresses[i];
+  }
 }
 
 }  // namespace
+
+Step StepOf(const Desc& d) {
+  if (d.first()) return ConvolutionStep(d);
+  if (d.kind == kAttention || d.kind == kAttentionGrad) return AttentionOf(d);
+  Tensor x = d.Part(751)->AsTensor(), y = d.Part(753)->AsTensor();
+  if (d.Part(750)->Get<int>(0) == 100) {
+    auto run = [=](Values& values) {
+      Array out = values.Get(x);
+      for (double& v : out.at) v = v > 0 || v != v ? v : 0;
+      values.Give(y, std::move(out));
+    };
+    return {run, {x, y}};
+  }
+  Tensor b = d.Part(752)->AsTensor();
+  auto run = [=](Values& values) {
+    Array out = values.Get(x);
+    const Array& added = values.Get(b);
+    std::vector<int64_t> strides(added.sizes.size());
+    int64_t dense = 1;
+    for (size_t i = strides.size(); i-- > 0; dense *= added.sizes[i])
+      strides[i] = added.sizes[i] == 1 ? 0 : dense;
+    ForAll(out.sizes, [&](size_t e, const std::vector<int64_t>& index) {
+      out.at[e] += added.at[static_cast<size_t>(Offset(index, strides))];
+    });
+    values.Give(y, std::move(out));
+  };
+  return {run, {x, b, y}};
+}
+
 }  // namespace stub::dnn
 
 using namespace stub;       // NOLINT: this file is about nothing else
@@ -238,17 +172,20 @@ STUB_ENTRY cudnnBackendExecute(void* handle, void* plan, void* pack) {
   if (!p.final || p.kind != kPlan || !v.final || v.kind != kPack || !Descs().Has(p.graph))
     return Wrong("cudnnBackendExecute: a plan and a pack");
   Run run;
-  run.coarse = p.engine == 0;
-  std::vector<int64_t> names = v.All<int64_t>(1000);
-  std::vector<uint64_t> addresses = v.All<uint64_t>(1001);
-  for (size_t i = 0; i < names.size(); ++i) run.addresses[names[i]] = addresses[i];
+  bool convolves = p.graph->steps[0]->first() != 0;
+  run.values.coarse = convolves && p.engine == 0;
   auto bytes = static_cast<size_t>(WorkspaceOf(p.engine));
   if (bytes && !Holds(v.Get<uint64_t>(1003), bytes)) return Wrong("too little workspace");
   for (Desc* step : p.graph->steps) {
     if (!Descs().Has(step)) return Wrong("a step of a graph has gone");
-    if (int result = AddStep(*step, run)) return result;
+    run.steps.push_back(StepOf(*step));
   }
-  Count(fmt::format("dnn engine {}", p.engine));
+  Address(run.steps, v.All<int64_t>(1000), v.All<uint64_t>(1001), run.values);
+  for (const Step& step : run.steps) {
+    for (const Tensor& t : step.tensors)
+      if (int result = CheckTensor(t, run.values)) return result;
+  }
+  Count(convolves ? fmt::format("dnn engine {}", p.engine) : "dnn attention");
   TheStream()->Launch(run);
   return 0;
 }

@@ -26,7 +26,7 @@ def attention(q, k, v, mask, key, scale=1.0, causal=False, fill=-1e30, keep_prob
 
 
 def attention_grad(
-    q, k, v, mask, key, largest, log_sum, delta, dout, scale=1.0, causal=False, fill=-1e30
+    q, k, v, mask, key, largest, log_sum, delta, dout, out, scale=1.0, causal=False, fill=-1e30
 ):
     s = scores(q, k, mask, scale, causal, fill)
     p = np.exp(s - largest[..., None] - log_sum[..., None])
@@ -115,6 +115,7 @@ def with_tangents(given):
         f32(*rows, low=0.0),
         f32(*rows),
         f32(*rows, given[2].shape[-1]),
+        f32(*rows, given[2].shape[-1], low=0.0),
     ]
 
 
@@ -139,6 +140,7 @@ row(
         wrong_tangent(7, f64(2, 3), "'delta' must be Float32"),
         wrong_tangent(8, f64(2, 3, 2), "must have the same dtype"),
         wrong_tangent(8, f32(2, 3, 3), "'dout' must have shape [2, 3, 2]"),
+        wrong_tangent(9, f32(2, 3, 3), "'out' must have shape [2, 3, 2]"),
     ],
     tol=LOOSE,
 )

@@ -24,6 +24,7 @@ class CudaBackend : public Backend {
     AddUpdates(table_);
     AddProducts(table_);
     AddConvolutions(table_);
+    AddAttention(table_);
     AddPooling(table_);
     AddNorms(table_);
     AddIndexed(table_);

@@ -47,6 +47,10 @@ enum Kind {  // BACKEND_*_DESCRIPTOR
   kOperationGraph = 15,
   kVariantPack = 16,
   kTensor = 17,
+  kAttention = 41,      // OPERATION_SDPA_FWD
+  kAttentionGrad = 43,  // OPERATION_SDPA_BWD
+  kBandMask = 44,       // OPERATION_DIAGONAL_BAND_MASK
+  kSoftmax = 45,        // OPERATION_SOFTMAX
 };
 
 enum Type {  // TYPE_*
@@ -99,15 +103,43 @@ enum Attribute {  // ATTR_*
   kTensorStrides = 903,
   kTensorName = 906,
   kTensorVirtual = 907,
+  kTensorByValue = 908,
   kPackNames = 1000,
   kPackPointers = 1001,
   kPackWorkspace = 1003,
   kEngineNotes = 1303,
+  kAttentionQuery = 2800,
+  kAttentionKey = 2801,
+  kAttentionValue = 2802,
+  kAttentionResult = 2803,
+  kAttentionScale = 2805,
+  kAttentionScores = 2811,  // a graph; then the numbers of its first and its last tensor
+  kAttentionSoftmax = 2814,
+  kAttentionGradQuery = 2851,
+  kAttentionGradKey = 2852,
+  kAttentionGradValue = 2853,
+  kAttentionGradResult = 2854,
+  kAttentionGradSums = 2855,
+  kAttentionGradScale = 2856,
+  kAttentionGradOfQuery = 2859,
+  kAttentionGradOfKey = 2860,
+  kAttentionGradOfValue = 2861,
+  kAttentionGradOfResult = 2862,
+  kAttentionGradScores = 2867,  // likewise
+  kBandMaskX = 3000,
+  kBandMaskElse = 3005,
+  kBandMaskY = 3006,
+  kBandMaskComparison = 3007,
+  kSoftmaxX = 3100,
+  kSoftmaxY = 3101,
+  kSoftmaxSums = 3102,
+  kSoftmaxPowers = 3104,
 };
 
 inline constexpr int kCrossCorrelation = 1;
 inline constexpr int kPropagateNan = 1;
-inline constexpr int kAdd = 0, kRelu = 100;          // POINTWISE_ADD, _RELU_FWD
+// POINTWISE_ADD, _RELU_FWD, _CMP_GE
+inline constexpr int kAdd = 0, kRelu = 100, kGreaterEqual = 303;
 inline constexpr int kModeA = 3, kModeFallback = 2;  // HEUR_MODE_*
 inline constexpr int kTensorCore = 0;                // NUMERICAL_NOTE_*
 inline constexpr int kDownConvert = 1, kNondeterministic = 4, kMostNotes = 32;

@@ -1,7 +1,8 @@
-// A convolution, a gradient of one, or one with what follows it, as cuDNN computes it: the engine
-// that its heuristics put first, of those that the policy about numbers allows.
+// What cuDNN computes: a graph of steps that somebody describes, and the engine that runs it, which
+// is the one that cuDNN's heuristics put first of those that the policy about numbers allows.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,43 +13,85 @@
 
 namespace ms::cuda {
 
+// Tensors of a graph have letters as names; digits are those that lie between steps.
 struct DnnTensor {
-  Ints sizes, strides;  // batch and channels first, however they lie
+  Ints sizes, strides;  // batch and channels, or heads, first, however they lie
+  int type = 0;         // DATA_*
+  int64_t alignment = 16;
 };
 
-struct DnnProblem {
-  enum class Kind : uint8_t { kForward, kInput, kFilter };
-  Kind kind = Kind::kForward;
-  DType dtype = DType::kFloat32;
-  DnnTensor x, w, y;
-  Ints before, after, strides, dilations;  // of windows
-  bool bias = false, addend = false, relu = false;
-  // What decides which engine may run.
-  int64_t alignment = 16;  // of all addresses, in bytes
-  bool tf32 = false, deterministic = false;
-
-  std::string Key() const;
-};
-
-// Of tensors, by their letter.
 struct DnnAddress {
   char name;
-  const void* at;
+  const void* at;  // on the host, of a number that is handed over by its value
+};
+
+// Which engines may run, and which addresses they get.
+struct DnnPolicy {
+  DType dtype = DType::kFloat32;  // of what is multiplied
+  bool tf32 = false, deterministic = false;
+};
+
+int DnnTypeOf(DType dtype);
+// What sums are made in.
+int DnnComputeTypeOf(DType dtype);
+
+class DnnPlan;
+
+// A descriptor as it is filled.
+class DnnFilling {
+ public:
+  explicit DnnFilling(int kind);
+  ~DnnFilling();
+  DnnFilling(DnnFilling&& other) noexcept;
+
+  DnnDescriptor handle() const { return handle_; }
+  DnnDescriptor Release();
+  DnnFilling& Set(int attribute, int type, int64_t count, const void* values);
+  DnnFilling& Set(int attribute, int type, int value) { return Set(attribute, type, 1, &value); }
+  DnnFilling& Set(int attribute, int64_t value) {
+    return Set(attribute, dnn::kInt64Type, 1, &value);
+  }
+  DnnFilling& Set(int attribute, const Ints& values);
+  DnnFilling& Set(int attribute, DnnDescriptor part) {
+    return Set(attribute, dnn::kDescriptorType, 1, &part);
+  }
+  DnnFilling& Set(int attribute, const std::vector<DnnDescriptor>& parts);
+  int Finalize();
+
+ private:
+  DnnDescriptor handle_ = nullptr;
+};
+
+// The graph of a plan, as it is made.
+class DnnGraph {
+ public:
+  explicit DnnGraph(DnnPlan& plan) : plan_(plan) {}
+
+  // What a name stands for: an address, nothing outside the graph, a number on the host.
+  enum class Lies : uint8_t { kInMemory, kBetween, kOnHost };
+  DnnDescriptor Tensor(char name, const DnnTensor& tensor, Lies lies = Lies::kInMemory);
+  // y = x + b, or relu(x) where b is null.
+  DnnDescriptor Step(int compute, DnnDescriptor x, DnnDescriptor b, DnnDescriptor y);
+  DnnDescriptor Keep(DnnFilling made, const char* what);
+
+ private:
+  DnnPlan& plan_;
 };
 
 class DnnPlan {
  public:
-  // Plans of equal problems are one. Null where no engine of cuDNN takes it: `why` says what was
-  // tried.
-  static std::shared_ptr<const DnnPlan> Of(const DnnProblem& problem, std::string* why);
+  using Describe = std::function<std::vector<DnnDescriptor>(DnnGraph& graph)>;  // its steps
+  // Plans of equal keys are one. Null where no engine of cuDNN takes it: `why` says what was tried.
+  static std::shared_ptr<const DnnPlan> Of(const std::string& key, const DnnPolicy& policy,
+                                           const Describe& describe, std::string* why);
   ~DnnPlan();
   DnnPlan(const DnnPlan&) = delete;
 
   size_t workspace_bytes() const { return workspace_bytes_; }
-  // The tensors: 'x', 'w', 'y', and 'b' and 'a' where the problem has a bias and an addend.
   void Run(const std::vector<DnnAddress>& tensors, void* workspace, StreamHandle stream) const;
 
  private:
+  friend class DnnGraph;
   friend class DnnPlanner;
   DnnPlan() = default;
 
@@ -56,8 +99,5 @@ class DnnPlan {
   DnnDescriptor plan_ = nullptr;
   size_t workspace_bytes_ = 0;
 };
-
-// Why cuDNN does not compute with the dtype; empty if it does.
-std::string DnnRefusal(DType dtype);
 
 }  // namespace ms::cuda

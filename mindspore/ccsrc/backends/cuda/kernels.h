@@ -15,6 +15,7 @@ KernelChoice NestOf(const Graph& body, const KernelRequest& request);
 
 void AddProducts(KernelTable& table);      // of matrices, by cuBLASLt
 void AddConvolutions(KernelTable& table);  // by cuDNN
+void AddAttention(KernelTable& table);     // of halves, by cuDNN
 void AddPooling(KernelTable& table);
 void AddNorms(KernelTable& table);     // over batches: two nests each
 void AddIndexed(KernelTable& table);   // what is read at positions that are numbers of a tensor

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "backends/cuda/device.h"
-#include "backends/cuda/dnn_plan.h"
+#include "backends/cuda/dnn_graphs.h"
 #include "backends/cuda/kernels.h"
 #include "backends/cuda/kernels/text_kernel.h"
 #include "backends/cuda/policy.h"
@@ -14,7 +14,7 @@
 namespace ms::cuda {
 namespace {
 
-using Kind = DnnProblem::Kind;
+using Kind = ConvolutionProblem::Kind;
 constexpr size_t kAlignment = 256;  // of what lies in the workspace
 
 size_t RoundUp(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
@@ -66,10 +66,10 @@ Ints ToSecond(int rank) {
   return perm;
 }
 
-DnnProblem ProblemOf(Kind kind, const ConvGeometry& g, DType dtype) {
-  DnnProblem p;
+ConvolutionProblem ProblemOf(Kind kind, const ConvGeometry& g, DType dtype) {
+  ConvolutionProblem p;
   p.kind = kind;
-  p.dtype = dtype;
+  p.policy.dtype = dtype;
   p.x = TensorOf(g.Input(), g.channels_last);
   p.y = TensorOf(g.Output(), g.channels_last);
   ConvGeometry alike = g;
@@ -87,22 +87,22 @@ DnnProblem ProblemOf(Kind kind, const ConvGeometry& g, DType dtype) {
 // The plans of a problem: for addresses that are aligned or not, under each policy.
 class Plans {
  public:
-  explicit Plans(DnnProblem problem) : problem_(std::move(problem)) {}
+  explicit Plans(ConvolutionProblem problem) : problem_(std::move(problem)) {}
 
   std::shared_ptr<const DnnPlan> Find(bool aligned, std::string* why) const {
     bool tf32 = ThePolicy().convolutions_tf32, deterministic = ThePolicy().deterministic;
     std::lock_guard lock(mutex_);
     auto& plan = plans_[static_cast<size_t>(4 * aligned + 2 * tf32 + deterministic)];
     if (plan) return plan;
-    DnnProblem problem = problem_;
-    problem.alignment = aligned ? 16 : static_cast<int64_t>(ItemSize(problem.dtype));
-    problem.tf32 = tf32;
-    problem.deterministic = deterministic;
-    return plan = DnnPlan::Of(problem, why);
+    ConvolutionProblem problem = problem_;
+    problem.alignment = aligned ? 16 : static_cast<int64_t>(ItemSize(problem.policy.dtype));
+    problem.policy.tf32 = tf32;
+    problem.policy.deterministic = deterministic;
+    return plan = PlanOf(problem, why);
   }
 
  private:
-  const DnnProblem problem_;
+  const ConvolutionProblem problem_;
   mutable Mutex mutex_;
   mutable std::array<std::shared_ptr<const DnnPlan>, 8> plans_;
 };
@@ -110,8 +110,8 @@ class Plans {
 class ConvKernel : public Kernel {
  public:
   // `names`: of the inputs, in their order, and of the output.
-  ConvKernel(DnnProblem problem, std::string names, char result)
-      : dtype_(problem.dtype), names_(std::move(names)), result_(result), plans_(problem) {
+  ConvKernel(ConvolutionProblem problem, std::string names, char result)
+      : dtype_(problem.policy.dtype), names_(std::move(names)), result_(result), plans_(problem) {
     cost_ns_ = 6000;  // of the host
   }
 
@@ -195,7 +195,8 @@ class ConvKernel : public Kernel {
 };
 
 std::string Refused(const KernelRequest& r, const ConvGeometry& g) {
-  if (std::string why = DnnRefusal(r.out[0].dtype()); !why.empty()) return why;
+  DType dtype = r.out[0].dtype();
+  if (!IsFloating(dtype)) return fmt::format("needs a floating dtype, got {}", Name(dtype));
   if (g.Input().empty() || g.Output().empty() || g.Weight().empty())
     return "needs elements, got none";
   return "";
@@ -257,7 +258,7 @@ KernelChoice MakeConvBias(const KernelRequest& r) {
   Shape weight = IsPacked(r) ? Shape(r.attr<Ints>("filter_size")) : r.shape(1);
   ConvGeometry g = MakeConvGeometry(r.op, r.attrs, r.shape(0), weight);
   if (std::string why = Refused(r, g); !why.empty()) return No("{}", why);
-  DnnProblem joined = ProblemOf(Kind::kForward, g, r.dtype(0)), plain = joined;
+  ConvolutionProblem joined = ProblemOf(Kind::kForward, g, r.dtype(0)), plain = joined;
   joined.bias = true;
   joined.addend = r.in.size() == 4;
   joined.relu = activation == "relu";
