@@ -26,6 +26,7 @@ class FunctionKernelImpl : public Kernel {
   std::function<void(const KernelArgs&)> run_;
 };
 
+// MS_LOG=dispatch: what runs an op, and why others do not.
 bool LogDispatch() {
   static const bool on = [] {
     const char* value = std::getenv("MS_LOG");
@@ -62,14 +63,16 @@ bool KernelTable::Has(const OpDef& op) const {
 std::shared_ptr<const Kernel> KernelTable::Find(const KernelRequest& request,
                                                 std::string_view device) const {
   std::string refusals;
+  auto tell = [&](const std::string& what) {
+    if (!LogDispatch()) return;
+    std::fprintf(stderr, "%s%s -> %s%s\n", request.op.name.c_str(), ToString(request.in).c_str(),
+                 what.c_str(), refusals.c_str());
+  };
   auto ask = [&](const Entry& entry) -> std::shared_ptr<const Kernel> {
     for (const auto& [name, maker] : entry.makers_) {
       KernelChoice choice = maker(request);
       if (choice.kernel) {
-        if (LogDispatch()) {
-          std::fprintf(stderr, "%s%s -> %s%s\n", request.op.name.c_str(),
-                       ToString(request.in).c_str(), name.c_str(), refusals.c_str());
-        }
+        tell(name);
         return std::move(choice.kernel);
       }
       refusals += fmt::format("\n  {}: {}", name, choice.refusal);
@@ -88,6 +91,7 @@ std::shared_ptr<const Kernel> KernelTable::Find(const KernelRequest& request,
         "are {2}.",
         request.op.name, device, ToString(request.in)));
   }
+  if (request.op.expand) tell("a composition of other ops");
   throw Refusal(fmt::format("For '{}', a kernel on {} must accept the inputs, but got {}.{}",
                             request.op.name, device, ToString(request.in), refusals));
 }
