@@ -130,6 +130,42 @@ def test_another_collective_is_told_to_all():
     others_are_told(1, "other", "compute")
 
 
+@pytest.mark.parametrize(
+    "odd, says", [(-1, ""), (5, "call 6 of"), (200, "one of the calls 193 to 256 of")]
+)
+def test_calls_that_nobody_compares_are_compared_afterwards(odd, says):
+    """Those of a device: nobody waits for them, and each rank goes on."""
+    calls = f"""
+for number in range(300):
+    kind = "Broadcast" if rank == 1 and number == {odd} else "AllReduce"
+    _core.watch.enter(0, number, kind + " Float32[2]", "net.py:14", unchecked=True)
+    _core.watch.exit()
+last = time.monotonic() + {3 if odd < 0 else 60}
+while time.monotonic() < last:
+    _core.watch.check()
+    time.sleep(0.001)
+"""
+    code = RANK[: RANK.index("_core.watch.enter(0, 0")] + calls
+    address = free_address()
+    ranks = [
+        subprocess.Popen(
+            [sys.executable, "-c", code, str(rank), "3", address, "", ""],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(3)
+    ]
+    try:
+        for rank in ranks:
+            _, said = rank.communicate(timeout=90)
+            assert rank.returncode == (odd >= 0), said
+            assert odd < 0 or ("have called different collectives" in said and says in said), said
+    finally:
+        end(ranks)
+
+
 def test_all_end_well_where_all_say_farewell():
     code = RANK.replace('collective(1, "All', "sys.exit() #").replace(
         "_core.watch.exit()", "time.sleep(0.5); _core.watch.exit()"

@@ -11,6 +11,7 @@
 #include <ranges>
 
 #include "base/error.h"
+#include "cluster/history.h"
 
 namespace ms::cluster {
 namespace {
@@ -21,7 +22,8 @@ constexpr int64_t kLastWords = 1000;      // ms to get rid of what is still to b
 constexpr int64_t kForLateOnes = 10'000;  // ms that a failed job tells late ranks so
 constexpr int64_t kCircle = 5;            // beats that one lasts before it is believed
 constexpr size_t kMostGuests = 4096;
-constexpr size_t kMostPast = 64;  // steps of a group and rank that are compared
+constexpr size_t kMostMarks = 4096;  // of a group, that are not told by all
+constexpr size_t kMostPast = 64;     // steps of a group and rank that are compared
 
 }  // namespace
 
@@ -210,6 +212,9 @@ void Monitor::Handle(int rank, Unpacker frame) {
     case frame::kGroup:
       HandleGroup(frame);
       break;
+    case frame::kTrail:
+      HandleTrail(rank, frame);
+      break;
     case frame::kSteps:
       HandleSteps(member, frame);
       break;
@@ -237,6 +242,30 @@ void Monitor::HandleGroup(Unpacker& frame) {
   for (uint64_t count = frame.Number(); frame.good() && count > 0; --count)
     ranks.push_back(static_cast<int>(frame.Number()));
   if (frame.good()) groups_[group] = std::move(ranks);
+}
+
+void Monitor::HandleTrail(int rank, Unpacker& frame) {
+  int group = static_cast<int>(frame.Number());
+  auto ranks = groups_.find(group);
+  size_t size = ranks == groups_.end() ? members_.size() : ranks->second.size();
+  std::map<uint64_t, Mark>& marks = marks_[group];
+  for (uint64_t count = frame.Number(); count > 0; --count) {
+    uint64_t calls = frame.Number(), sum = frame.Number();
+    if (!frame.good()) return;
+    auto [at, fresh] = marks.try_emplace(calls, Mark{sum, rank, 0});
+    if (at->second.sum != sum) {
+      uint64_t first = Trail::NewIn(calls);
+      std::string which = first == calls ? fmt::format("call {}", calls)
+                                         : fmt::format("one of the calls {} to {}", first, calls);
+      return GiveVerdict(fmt::format(
+          "rank {} and rank {} have called different collectives: {} of their group was not the "
+          "same, and what was computed since is wrong. All ranks of a group must call the same "
+          "collectives in the same order, with the same types",
+          at->second.rank, rank, which));
+    }
+    if (++at->second.heard == static_cast<int>(size) || marks.size() > kMostMarks)
+      marks.erase(fresh && marks.size() > kMostMarks ? marks.begin() : at);
+  }
 }
 
 void Monitor::HandleSteps(Member& member, Unpacker& frame) {

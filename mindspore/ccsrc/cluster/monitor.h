@@ -24,12 +24,13 @@ constexpr char kBeat = 'B';     // both ways; from a rank: the collective that i
 constexpr char kGroup = 'G';    // group, count, ranks
 constexpr char kSteps =
     'S';  // whether several threads enter; counts of groups, of new steps, of open ones; and those
+constexpr char kTrail = 'T';      // group, count, and so many marks of its Trail: calls, sum
 constexpr char kRaised = 'R';     // text
 constexpr char kFarewell = 'F';   // count of groups, and the number of each that comes next
 constexpr char kGone = 'Y';       // the farewell was heard
 constexpr char kAttention = 'A';  // whether somebody waits long
 constexpr char kVerdict = 'V';    // text
-constexpr std::string_view kGreeting = "mindspore watch 2";
+constexpr std::string_view kGreeting = "mindspore watch 3";
 }  // namespace frame
 
 // What those can do who have lost one without which they cannot go on.
@@ -85,6 +86,11 @@ class Monitor {
     std::map<int, std::map<uint64_t, Step>> past;  // of each group, the last ones
     std::vector<Waiting> waiting;                  // long
   };
+  struct Mark {  // of a group's Trail
+    uint64_t sum;
+    int rank;   // who told it first
+    int heard;  // ranks that have told it
+  };
   struct Guest {  // has not said who it is
     Channel channel;
     int64_t since = 0;
@@ -102,6 +108,7 @@ class Monitor {
   void Handle(int rank, Unpacker frame);
   void HandleSteps(Member& member, Unpacker& frame);
   void HandleGroup(Unpacker& frame);
+  void HandleTrail(int rank, Unpacker& frame);
   bool WasStopped(int64_t now) const;
   void Judge(int64_t now);
   void JudgeWait(int rank, int group, const Step& step);
@@ -122,6 +129,7 @@ class Monitor {
   std::vector<Member> members_;
   std::vector<Guest> guests_;
   std::map<int, std::vector<int>> groups_;
+  std::map<int, std::map<uint64_t, Mark>> marks_;  // of each group, by the number of calls
   std::optional<std::string> verdict_;
   std::string circle_;  // of ranks that wait for each other
   int64_t circle_since_ = 0;

@@ -50,7 +50,8 @@ class Watch::Member {
 
   int rank() const { return rank_; }
   int size() const { return size_; }
-  void Enter(int group, uint64_t number, std::string_view what, std::string_view place);
+  void Enter(int group, uint64_t number, std::string_view what, std::string_view place,
+             bool unchecked);
   void EnterPair(int group, const Pair& pair, std::string_view what, std::string_view place);
   void Resume(int group, uint64_t number);
   void Exit(bool done);
@@ -67,6 +68,7 @@ class Watch::Member {
   bool Talk();  // whether rank 0 is there
   void Handle(Unpacker frame);
   void Report(int64_t now);
+  void TellTrails();
   void NoteThread();
   const Step* StepOf(const Open& open);
   void JudgeWithoutRoot();
@@ -126,11 +128,12 @@ void Watch::Member::End() {
   monitor_.reset();
 }
 
-void Watch::Member::Enter(int group, uint64_t number, std::string_view what,
-                          std::string_view place) {
+void Watch::Member::Enter(int group, uint64_t number, std::string_view what, std::string_view place,
+                          bool unchecked) {
   Check();
   std::lock_guard lock(mutex_);
   History& history = histories_[group];
+  if (unchecked) history.trail.Add(what);
   Step& step = history.steps[history.count++ % history.steps.size()];
   step.number = number;
   step.what.assign(Cut(what));
@@ -215,6 +218,7 @@ void Watch::Member::Loop() {
     }
     if (now - beaten_ >= options_.beat.count()) {
       channel_.Send(std::move(Packer(frame::kBeat).Text(LastStep())));
+      TellTrails();
       beaten_ = now;
     }
     Report(now);
@@ -268,6 +272,18 @@ void Watch::Member::Handle(Unpacker frame) {
     }
     default:
       break;
+  }
+}
+
+void Watch::Member::TellTrails() {
+  std::lock_guard lock(mutex_);
+  for (auto& [group, history] : histories_) {
+    std::vector<Trail::Mark> marks = history.trail.Take();
+    if (marks.empty()) continue;
+    Packer frame(frame::kTrail);
+    frame.Number(group).Number(marks.size());
+    for (const Trail::Mark& mark : marks) frame.Number(mark.calls).Number(mark.sum);
+    channel_.Send(std::move(frame));
   }
 }
 
@@ -444,8 +460,9 @@ Watch::~Watch() = default;
 void Watch::SetGroup(int group, std::vector<int> ranks) {
   member_->SetGroup(group, std::move(ranks));
 }
-void Watch::Enter(int group, uint64_t number, std::string_view what, std::string_view place) {
-  member_->Enter(group, number, what, place);
+void Watch::Enter(int group, uint64_t number, std::string_view what, std::string_view place,
+                  bool unchecked) {
+  member_->Enter(group, number, what, place, unchecked);
 }
 void Watch::EnterPair(int group, const Pair& pair, std::string_view what, std::string_view place) {
   member_->EnterPair(group, pair, what, place);

@@ -59,8 +59,10 @@ class Watch {
   // The members of a group, by their numbers in the world. All ranks number groups alike.
   void SetGroup(int group, std::vector<int> ranks);
   // Says what this thread is about to do: the `number`-th collective of the group, which `what`
-  // names for all members alike, at `place` of the program. Throws if there is a verdict.
-  void Enter(int group, uint64_t number, std::string_view what, std::string_view place);
+  // names for all members alike, at `place` of the program. Throws if there is a verdict. Those
+  // that the call itself does not compare with the others' are compared afterwards, `unchecked`.
+  void Enter(int group, uint64_t number, std::string_view what, std::string_view place,
+             bool unchecked = false);
   // The same of a call of two ranks, which is not among those that all members make.
   void EnterPair(int group, const Pair& pair, std::string_view what, std::string_view place);
   // From here on this thread enters for another one, which enters none meanwhile.

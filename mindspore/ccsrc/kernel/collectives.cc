@@ -118,11 +118,11 @@ const std::string& PlaceOf(const Exchange& call) {
 
 }  // namespace
 
-Announced::Announced(Group& group, const Exchange& call) {
+Announced::Announced(Group& group, const Exchange& call, bool unchecked) {
   auto* watch = cluster::Watch::Current();
   if (!watch) return;
   number_ = group.NextNumber();
-  watch->Enter(group.id(), number_, call.what, PlaceOf(call));
+  watch->Enter(group.id(), number_, call.what, PlaceOf(call), unchecked);
   failures_ = std::uncaught_exceptions();
 }
 

@@ -93,7 +93,8 @@ class Group {
 // the watch has to say.
 class Announced {
  public:
-  Announced(Group& group, const Exchange& call);
+  // `unchecked`: the call does not compare itself with the others'; the watch does, a moment later.
+  Announced(Group& group, const Exchange& call, bool unchecked = false);
   ~Announced();
   Announced(const Announced&) = delete;
   uint64_t number() const { return number_; }  // of the call; 0 where nobody watches

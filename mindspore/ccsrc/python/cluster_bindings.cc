@@ -65,11 +65,13 @@ void BindWatch(py::module_& m) {
       py::arg("group"), py::arg("ranks"), "The members of a group, by their ranks.");
   watch.def(
       "enter",
-      [](int group, uint64_t number, std::string_view what, std::string_view place) {
-        Joined().Enter(group, number, what, place);
-      },
+      [](int group, uint64_t number, std::string_view what, std::string_view place,
+         bool unchecked) { Joined().Enter(group, number, what, place, unchecked); },
       py::arg("group"), py::arg("number"), py::arg("what"), py::arg("place"),
-      "Says what collective this thread is about to do; raises if a rank is lost.");
+      py::arg("unchecked") = false,
+      "Says what collective this thread is about to do; raises if a rank is lost. Where it does "
+      "not "
+      "compare itself with the others', the watch does, a moment later.");
   watch.def("exit", [](bool done) { Joined().Exit(done); }, py::arg("done") = true);
   watch.def("check", [] { Joined().Check(); }, "Raises if a rank is lost.");
 }

@@ -249,7 +249,7 @@ void GiveJointly(JointCall call, StreamHandle stream, const std::function<void()
   RefuseCapture("a call with other processes");
   std::shared_ptr<Group> group = call.comm->group();
   if (!group) Throw(ErrorKind::kRuntime, "a group that was destroyed is called");
-  Announced announced(*group, {call.what, call.place.span});
+  Announced announced(*group, {call.what, call.place.span}, true);
   try {
     give();
   } catch (const std::exception& error) {  // it may be on the stream, where it waits for others
