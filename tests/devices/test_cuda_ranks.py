@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import sysconfig
+import tempfile
 from pathlib import Path
 
 import cuda_device
@@ -25,14 +26,16 @@ def start(program: Path, count: int, *arguments: str, **more: str) -> subprocess
     if cuda_device.is_real() and len(list(Path("/dev").glob("nvidia[0-9]*"))) < count:
         pytest.skip(f"needs {count} GPUs, or the stub of CUDA")
     launcher = [ranks.mpiexec(), "--oversubscribe", "-n", str(count), sys.executable, str(ON_GPU)]
-    return subprocess.run(
-        [*launcher, str(program), *arguments],
-        env=ranks.settings(**cuda_device.variables(), **more),
-        capture_output=True,
-        text=True,
-        timeout=ranks.DEADLINE,
-        check=False,
-    )
+    # Ranks that die leave there what they would have said.
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as said:
+        return subprocess.run(
+            [*launcher, str(program), *arguments],
+            env=ranks.settings(**cuda_device.variables(), MS_NCCL_STUB_FOLDER=said, **more),
+            capture_output=True,
+            text=True,
+            timeout=ranks.DEADLINE,
+            check=False,
+        )
 
 
 def passes(program: Path, count: int, **more: str) -> subprocess.CompletedProcess:
