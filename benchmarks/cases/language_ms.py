@@ -36,10 +36,12 @@ class Attention(nn.Cell):
 class Layer(nn.Cell):
     """Attention and two dense layers, both residual; normalised first or last."""
 
-    def __init__(self, width: int, heads: int, norm_first: bool):
+    def __init__(
+        self, width: int, heads: int, norm_first: bool, attention: type[nn.Cell] = Attention
+    ):
         super().__init__()
         self.norm_first = norm_first
-        self.attention = Attention(width, heads)
+        self.attention = attention(width, heads)
         self.up, self.down = nn.Dense(width, 4 * width), nn.Dense(4 * width, width)
         self.norm1, self.norm2 = nn.LayerNorm((width,)), nn.LayerNorm((width,))
         self.gelu = nn.GELU(approximate=False)
@@ -56,11 +58,19 @@ class Layer(nn.Cell):
 class Transformer(nn.Cell):
     """A causal language model; gives its loss on the next tokens."""
 
-    def __init__(self, vocabulary: int, width: int, heads: int, layers: int, steps: int):
+    def __init__(
+        self,
+        vocabulary: int,
+        width: int,
+        heads: int,
+        layers: int,
+        steps: int,
+        attention: type[nn.Cell] = Attention,
+    ):
         super().__init__()
         self.tokens = nn.Embedding(vocabulary, width)
         self.places = Parameter(np.zeros((steps, width), np.float32), name="places")
-        self.layers = nn.CellList([Layer(width, heads, True) for _ in range(layers)])
+        self.layers = nn.CellList([Layer(width, heads, True, attention) for _ in range(layers)])
         self.norm, self.head = nn.LayerNorm((width,)), nn.Dense(width, vocabulary)
         self.mask = Tensor(np.triu(np.full((steps, steps), -1e9, np.float32), 1))
         self.loss = nn.CrossEntropyLoss()

@@ -13,10 +13,10 @@ from mindspore import nn, ops
 class LeNet(nn.Cell):
     """The network of the quick start, on 28x28 images."""
 
-    def __init__(self):
+    def __init__(self, biased: bool = False):
         super().__init__()
-        self.conv1 = nn.Conv2d(1, 6, 5, pad_mode="valid")
-        self.conv2 = nn.Conv2d(6, 16, 5, pad_mode="valid")
+        self.conv1 = nn.Conv2d(1, 6, 5, pad_mode="valid", has_bias=biased)
+        self.conv2 = nn.Conv2d(6, 16, 5, pad_mode="valid", has_bias=biased)
         self.fc1, self.fc2, self.fc3 = nn.Dense(256, 120), nn.Dense(120, 84), nn.Dense(84, 10)
         self.relu, self.pool, self.flatten = nn.ReLU(), nn.MaxPool2d(2, 2), nn.Flatten()
 

@@ -82,13 +82,14 @@ def _library() -> ctypes.CDLL | None:
     cudnn, compiler = _find("libcudnn.so.9"), _find("libnvrtc.so.13")
     if not cudnn or not compiler:
         return None
-    driver = Path(tempfile.mkdtemp()) / "libcuda.so.1"
-    source = Path(__file__).with_name("no_driver.c")
-    command = ["gcc", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o"]
-    subprocess.run([*command, str(driver), str(source)], check=True)
-    for path in (driver, compiler, cudnn):
-        library = ctypes.CDLL(str(path), ctypes.RTLD_GLOBAL)
-    return library
+    with tempfile.TemporaryDirectory() as folder:
+        driver = f"{folder}/libcuda.so.1"
+        source = str(Path(__file__).with_name("no_driver.c"))
+        command = ["gcc", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o"]
+        subprocess.run([*command, driver, source], check=True)
+        ctypes.CDLL(driver, ctypes.RTLD_GLOBAL)
+    ctypes.CDLL(str(compiler), ctypes.RTLD_GLOBAL)
+    return ctypes.CDLL(str(cudnn), ctypes.RTLD_GLOBAL)
 
 
 class Judge:
@@ -200,6 +201,7 @@ POLICIES: dict[str, Callable[[list[int]], bool]] = {
     "any": lambda notes: True,
     "exact": lambda notes: TENSOR_CORE not in notes and DOWN_CONVERT not in notes,
     "deterministic": lambda notes: BY_CHANCE not in notes,
+    "exact, deterministic": lambda notes: not {TENSOR_CORE, DOWN_CONVERT, BY_CHANCE} & {*notes},
 }
 
 

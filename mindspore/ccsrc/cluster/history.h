@@ -12,29 +12,31 @@
 
 namespace ms::cluster {
 
-// Calls that nobody compares one by one, as a sum that says whether those of two ranks were alike.
-// Marks of it are told: at each of the first calls, and then now and then.
+// Calls that nobody compares one by one: a sum of those until each, by which those of two ranks are
+// compared afterwards.
 class Trail {
  public:
   struct Mark {
     uint64_t calls, sum;
   };
-  static constexpr uint64_t kFirst = 64, kStride = 64;
-  // The number of the first call that a mark says something new of.
-  static uint64_t NewIn(uint64_t calls) { return calls <= kFirst ? calls : calls - kStride + 1; }
 
   void Add(std::string_view what) {
     auto take = [this](unsigned char byte) { sum_ = (sum_ ^ byte) * 0x100000001b3; };  // FNV-1a
     for (char c : what) take(static_cast<unsigned char>(c));
     take(0);
-    ++calls_;
-    if (calls_ <= kFirst || calls_ % kStride == 0) untold_.push_back({calls_, sum_});
+    marks_.push_back({++calls_, sum_});
+    // Where they are many, those are told that others keep, too.
+    if (marks_.size() > kMost) std::erase_if(marks_, [](Mark m) { return m.calls % kStride != 0; });
   }
-  std::vector<Mark> Take() { return std::exchange(untold_, {}); }
+  // Those that have come since the last time.
+  std::vector<Mark> Take() { return std::exchange(marks_, {}); }
 
  private:
+  static constexpr size_t kMost = 1024;
+  static constexpr uint64_t kStride = 64;
+
   uint64_t calls_ = 0, sum_ = 0xcbf29ce484222325;
-  std::vector<Mark> untold_;
+  std::vector<Mark> marks_;
 };
 
 // Of one group, the last collectives that were entered.

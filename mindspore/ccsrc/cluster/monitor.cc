@@ -11,7 +11,6 @@
 #include <ranges>
 
 #include "base/error.h"
-#include "cluster/history.h"
 
 namespace ms::cluster {
 namespace {
@@ -248,23 +247,24 @@ void Monitor::HandleTrail(int rank, Unpacker& frame) {
   int group = static_cast<int>(frame.Number());
   auto ranks = groups_.find(group);
   size_t size = ranks == groups_.end() ? members_.size() : ranks->second.size();
-  std::map<uint64_t, Mark>& marks = marks_[group];
+  Trails& trails = trails_[group];
   for (uint64_t count = frame.Number(); count > 0; --count) {
     uint64_t calls = frame.Number(), sum = frame.Number();
     if (!frame.good()) return;
-    auto [at, fresh] = marks.try_emplace(calls, Mark{sum, rank, 0});
-    if (at->second.sum != sum) {
-      uint64_t first = Trail::NewIn(calls);
+    Trails::Mark& mark = trails.marks.try_emplace(calls, Trails::Mark{sum, rank, 0}).first->second;
+    if (mark.sum != sum) {
+      uint64_t first = std::min(trails.alike + 1, calls);
       std::string which = first == calls ? fmt::format("call {}", calls)
                                          : fmt::format("one of the calls {} to {}", first, calls);
       return GiveVerdict(fmt::format(
           "rank {} and rank {} have called different collectives: {} of their group was not the "
           "same, and what was computed since is wrong. All ranks of a group must call the same "
           "collectives in the same order, with the same types",
-          at->second.rank, rank, which));
+          mark.rank, rank, which));
     }
-    if (++at->second.heard == static_cast<int>(size) || marks.size() > kMostMarks)
-      marks.erase(fresh && marks.size() > kMostMarks ? marks.begin() : at);
+    if (++mark.heard > 1) trails.alike = std::max(trails.alike, calls);
+    if (mark.heard == static_cast<int>(size)) trails.marks.erase(calls);
+    if (trails.marks.size() > kMostMarks) trails.marks.erase(trails.marks.begin());
   }
 }
 

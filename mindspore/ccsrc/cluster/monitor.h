@@ -86,10 +86,14 @@ class Monitor {
     std::map<int, std::map<uint64_t, Step>> past;  // of each group, the last ones
     std::vector<Waiting> waiting;                  // long
   };
-  struct Mark {  // of a group's Trail
-    uint64_t sum;
-    int rank;   // who told it first
-    int heard;  // ranks that have told it
+  struct Trails {  // of the ranks of a group
+    struct Mark {
+      uint64_t sum;
+      int rank;   // who told it first
+      int heard;  // ranks that have told it
+    };
+    std::map<uint64_t, Mark> marks;  // by the number of calls
+    uint64_t alike = 0;              // of two ranks at least, so many calls were
   };
   struct Guest {  // has not said who it is
     Channel channel;
@@ -129,7 +133,7 @@ class Monitor {
   std::vector<Member> members_;
   std::vector<Guest> guests_;
   std::map<int, std::vector<int>> groups_;
-  std::map<int, std::map<uint64_t, Mark>> marks_;  // of each group, by the number of calls
+  std::map<int, Trails> trails_;  // of each group
   std::optional<std::string> verdict_;
   std::string circle_;  // of ranks that wait for each other
   int64_t circle_since_ = 0;

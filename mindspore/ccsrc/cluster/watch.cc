@@ -107,6 +107,7 @@ class Watch::Member {
 };
 
 void Watch::Member::End() {
+  TellTrails();
   Packer farewell(frame::kFarewell);
   {
     std::lock_guard lock(mutex_);
@@ -283,7 +284,7 @@ void Watch::Member::TellTrails() {
     Packer frame(frame::kTrail);
     frame.Number(group).Number(marks.size());
     for (const Trail::Mark& mark : marks) frame.Number(mark.calls).Number(mark.sum);
-    channel_.Send(std::move(frame));
+    posted_.push_back(std::move(frame));
   }
 }
 

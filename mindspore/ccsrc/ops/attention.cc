@@ -25,12 +25,17 @@ enum : size_t {
   kOut
 };
 
+// A power of two, which stays itself when it is multiplied by a number and that is taken away
+// again.
+constexpr double kHidden = -0x1p100;
+
 DType WideOf(DType dtype) { return dtype == DType::kFloat64 ? dtype : DType::kFloat32; }
 
 OpDef& WithAttentionAttrs(OpDef& op) {
   return op.WithAttr("scale", 1.0, "The products are multiplied by it.")
       .WithAttr("causal", false, "Query i sees keys 0 ... i only.")
-      .WithAttr("fill", -1e30, "What a boolean mask puts in place of a score.")
+      .WithAttr("fill", kHidden, "What a boolean mask puts in place of a score.")
+      .WithAttr("masked", true, "Whether the mask is to be looked at.")
       .WithAttr("keep_prob", 1.0,
                 "Probabilities are dropped with 1 - keep_prob, the others divided "
                 "by it.");
@@ -105,7 +110,7 @@ struct Operands {
   Emitter& emitter;
   Term query, key, value, mask, random_key;  // the last one where something is dropped
   double scale, fill, keep;
-  bool causal;
+  bool causal, masked;
 };
 
 template <class Context>
@@ -120,7 +125,8 @@ Operands OperandsOf(Context& c) {
           c.template attr<double>("scale"),
           c.template attr<double>("fill"),
           keep,
-          c.template attr<bool>("causal")};
+          c.template attr<bool>("causal"),
+          c.template attr<bool>("masked")};
 }
 
 // The matrices that both directions are about, as values: P = exp(scores - largest - log_sum),
@@ -135,6 +141,7 @@ class Matrices {
     key = Wide(operands_.key);
     value = Wide(operands_.value);
     scores = Product(query, key, false, true) * scale;
+    if (!operands_.masked) return;
     if (Hides()) {
       scores = Where(operands_.mask, Constant(operands_.fill), scores);
     } else {
@@ -189,7 +196,7 @@ class Matrices {
   double scale = 1;
 
  private:
-  bool Hides() const { return IsBool(operands_.mask.dtype()); }
+  bool Hides() const { return operands_.masked && IsBool(operands_.mask.dtype()); }
 
   Operands operands_;
   DType wide_;
@@ -233,6 +240,7 @@ NamedAttrs AttentionAttrs(const GradContext& g) {
   return {{"scale", g.attr<double>("scale")},
           {"causal", g.attr<bool>("causal")},
           {"fill", g.attr<double>("fill")},
+          {"masked", g.attr<bool>("masked")},
           {"keep_prob", g.attr<double>("keep_prob")}};
 }
 

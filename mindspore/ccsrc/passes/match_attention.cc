@@ -357,8 +357,9 @@ class Builder {
     MS_ASSERT(Broadcast(Lead(q.var), Lead(k.var), &scores));
     Shape result = a.result.shape().Part(0, a.result.shape().rank() - 2);
     Terms in{Ready(q, scores, a), Ready(k, scores, a), Ready(v, result, a), Mask(a), key};
-    Term made = emit_.CallMany("Attention", in,
-                               {{"scale", a.scale}, {"fill", a.fill}, {"keep_prob", keep}})[0];
+    Term made = emit_.CallMany(
+        "Attention", in,
+        {{"scale", a.scale}, {"fill", a.fill}, {"masked", a.masked()}, {"keep_prob", keep}})[0];
     if (!(made.shape() == a.result.shape())) made = Reshape(made, a.result.shape());
     return CastTo(made, a.result.dtype()).var;
   }

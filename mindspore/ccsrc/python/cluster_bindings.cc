@@ -69,9 +69,8 @@ void BindWatch(py::module_& m) {
          bool unchecked) { Joined().Enter(group, number, what, place, unchecked); },
       py::arg("group"), py::arg("number"), py::arg("what"), py::arg("place"),
       py::arg("unchecked") = false,
-      "Says what collective this thread is about to do; raises if a rank is lost. Where it does "
-      "not "
-      "compare itself with the others', the watch does, a moment later.");
+      "Says what collective this thread is about to do; raises if a rank is lost. One that is not "
+      "compared with the others' by itself is so by the watch, a moment later.");
   watch.def("exit", [](bool done) { Joined().Exit(done); }, py::arg("done") = true);
   watch.def("check", [] { Joined().Check(); }, "Raises if a rank is lost.");
 }

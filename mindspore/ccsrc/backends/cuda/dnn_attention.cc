@@ -7,7 +7,7 @@
 namespace ms::cuda {
 namespace {
 
-using Lies = DnnGraph::Lies;
+using Place = DnnGraph::Place;
 
 class Attention {
  public:
@@ -33,8 +33,8 @@ class Attention {
     DnnFilling made(dnn::kSoftmax);
     made.Set(dnn::kSoftmaxX, Scores('x'))
         .Set(dnn::kSoftmaxY, Scores('y'))
-        .Set(dnn::kSoftmaxSums, OfRows('s'))
-        .Set(dnn::kSoftmaxPowers, OfRows('e'));
+        .Set(dnn::kSoftmaxLogSum, OfRows('s'))
+        .Set(dnn::kSoftmaxSum, OfRows('e'));
     return graph_.Keep(std::move(made), "a softmax");
   }
 
@@ -69,6 +69,10 @@ class Attention {
       DnnDescriptor from = std::exchange(scores, next());
       steps.push_back(Triangle(from, scores));
     }
+    if (p_.backward) {
+      DnnDescriptor from = std::exchange(scores, next());
+      steps.push_back(graph_.Step(dnn::kFloat, from, OfRows('l'), scores));
+    }
     if (steps.empty()) return;
     DnnFilling made(dnn::kOperationGraph);
     made.Set(dnn::kGraphSteps, steps);
@@ -101,10 +105,10 @@ class Attention {
   }
   DnnDescriptor Scores(char name) {
     return graph_.Tensor(name, Dense({p_.batch, p_.heads, p_.queries, p_.keys}, dnn::kFloat),
-                         Lies::kBetween);
+                         Place::kBetween);
   }
   DnnDescriptor Number(char name) {
-    return graph_.Tensor(name, Dense({1, 1, 1, 1}, dnn::kFloat), Lies::kOnHost);
+    return graph_.Tensor(name, Dense({1, 1, 1, 1}, dnn::kFloat), Place::kHost);
   }
 
   const AttentionProblem& p_;

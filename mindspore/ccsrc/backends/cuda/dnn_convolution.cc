@@ -9,7 +9,7 @@ namespace ms::cuda {
 namespace {
 
 using Kind = ConvolutionProblem::Kind;
-using Lies = DnnGraph::Lies;
+using Place = DnnGraph::Place;
 
 class Convolution {
  public:
@@ -47,7 +47,7 @@ class Convolution {
   DnnDescriptor Tensor(char name, DnnTensor tensor, bool between = false) {
     tensor.type = between ? compute_ : type_;
     tensor.alignment = p_.alignment;
-    return graph_.Tensor(name, tensor, between ? Lies::kBetween : Lies::kInMemory);
+    return graph_.Tensor(name, tensor, between ? Place::kBetween : Place::kMemory);
   }
 
   DnnDescriptor Windows() {

@@ -132,8 +132,8 @@ enum Attribute {  // ATTR_*
   kBandMaskComparison = 3007,
   kSoftmaxX = 3100,
   kSoftmaxY = 3101,
-  kSoftmaxSums = 3102,
-  kSoftmaxPowers = 3104,
+  kSoftmaxLogSum = 3102,
+  kSoftmaxSum = 3104,
 };
 
 inline constexpr int kCrossCorrelation = 1;

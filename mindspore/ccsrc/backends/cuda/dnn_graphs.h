@@ -27,10 +27,11 @@ struct AttentionProblem {
   int mask_type = dnn::kFloat;
   bool causal = false;
 };
-// Its tensors: 'q', 'k', 'v', the result 'o', the mask 'm', and of each row of scores the logarithm
-// 's' of the sum of exponentials; forward, also 'e', that sum over the exponential of the largest;
-// backward, the gradients 'O' of the result, and 'Q', 'K', 'V'. On the host: the factor 'f' and,
-// where it is causal, 'i', minus infinity.
+// Its tensors: 'q', 'k', 'v', the result 'o' and the mask 'm'; forward, of each row of scores the
+// logarithm 's' of the sum of exponentials, and 'e', that sum over the exponential of the largest;
+// backward, 'l', which is added to the scores of each row, the logarithm 's' of the sum of these,
+// and the gradients 'O' of the result, and 'Q', 'K', 'V'. On the host: the factor 'f' and, where it
+// is causal, 'i', minus infinity.
 std::shared_ptr<const DnnPlan> PlanOf(const AttentionProblem& problem, std::string* why);
 
 }  // namespace ms::cuda

@@ -13,7 +13,6 @@ namespace ms::cuda {
 namespace {
 
 constexpr size_t kMostPlans = 1024;
-constexpr int64_t kMostWorkspace = int64_t{1} << 30;
 
 // One for the process, and one call at a time: its stream is a state of it.
 struct Session {
@@ -78,7 +77,7 @@ DnnDescriptor DnnGraph::Keep(DnnFilling made, const char* what) {
   return made.Release();
 }
 
-DnnDescriptor DnnGraph::Tensor(char name, const DnnTensor& tensor, Lies lies) {
+DnnDescriptor DnnGraph::Tensor(char name, const DnnTensor& tensor, Place place) {
   DnnFilling made(dnn::kTensor);
   made.Set(dnn::kTensorType, dnn::kDataType, tensor.type)
       .Set(dnn::kTensorSizes, tensor.sizes)
@@ -86,8 +85,8 @@ DnnDescriptor DnnGraph::Tensor(char name, const DnnTensor& tensor, Lies lies) {
       .Set(dnn::kTensorName, int64_t{name})
       .Set(dnn::kTensorAlignment, tensor.alignment);
   bool yes = true;
-  if (lies == Lies::kBetween) made.Set(dnn::kTensorVirtual, dnn::kBooleanType, 1, &yes);
-  if (lies == Lies::kOnHost) made.Set(dnn::kTensorByValue, dnn::kBooleanType, 1, &yes);
+  if (place == Place::kBetween) made.Set(dnn::kTensorVirtual, dnn::kBooleanType, 1, &yes);
+  if (place == Place::kHost) made.Set(dnn::kTensorByValue, dnn::kBooleanType, 1, &yes);
   return Keep(std::move(made), "a tensor");
 }
 
@@ -110,6 +109,7 @@ class DnnPlanner {
 
   // Null: `why` says what was tried.
   std::shared_ptr<const DnnPlan> Make(const DnnPlan::Describe& describe, std::string* why) {
+    TheSession();  // a library that is missing is no refusal
     DnnDescriptor graph = nullptr;
     try {
       graph = Graph(describe);
@@ -192,7 +192,10 @@ class DnnPlanner {
         Failed(TheDnn().GetAttribute(made.handle(), dnn::kPlanWorkspace, dnn::kInt64Type, 1, &count,
                                      &bytes)))
       return false;
-    if (bytes > kMostWorkspace) return false;
+    if (bytes > policy_.most_workspace) {
+      reason_ = fmt::format("; the last one needs {} bytes of workspace", bytes);
+      return false;
+    }
     plan_->workspace_bytes_ = static_cast<size_t>(bytes);
     plan_->plan_ = made.handle();
     plan_->parts_.push_back(config.Release());
@@ -215,8 +218,8 @@ std::shared_ptr<const DnnPlan> DnnPlan::Of(const std::string& key, const DnnPoli
                                            const Describe& describe, std::string* why) {
   static auto* mutex = new Mutex;
   static auto* plans = new std::map<std::string, std::shared_ptr<const DnnPlan>>;
-  std::string whole =
-      fmt::format("{} {} {}{}", key, Name(policy.dtype), policy.tf32, policy.deterministic);
+  std::string whole = fmt::format("{} {} {}{} {}", key, Name(policy.dtype), policy.tf32,
+                                  policy.deterministic, policy.most_workspace);
   {
     std::lock_guard lock(*mutex);
     if (auto it = plans->find(whole); it != plans->end()) return it->second;

@@ -13,22 +13,23 @@
 
 namespace ms::cuda {
 
-// Tensors of a graph have letters as names; digits are those that lie between steps.
 struct DnnTensor {
   Ints sizes, strides;  // batch and channels, or heads, first, however they lie
   int type = 0;         // DATA_*
   int64_t alignment = 16;
 };
 
+// Tensors have letters and digits as names.
 struct DnnAddress {
   char name;
   const void* at;  // on the host, of a number that is handed over by its value
 };
 
-// Which engines may run, and which addresses they get.
+// Which engines may run.
 struct DnnPolicy {
   DType dtype = DType::kFloat32;  // of what is multiplied
   bool tf32 = false, deterministic = false;
+  int64_t most_workspace = int64_t{1} << 30;  // bytes
 };
 
 int DnnTypeOf(DType dtype);
@@ -68,8 +69,8 @@ class DnnGraph {
   explicit DnnGraph(DnnPlan& plan) : plan_(plan) {}
 
   // What a name stands for: an address, nothing outside the graph, a number on the host.
-  enum class Lies : uint8_t { kInMemory, kBetween, kOnHost };
-  DnnDescriptor Tensor(char name, const DnnTensor& tensor, Lies lies = Lies::kInMemory);
+  enum class Place : uint8_t { kMemory, kBetween, kHost };
+  DnnDescriptor Tensor(char name, const DnnTensor& tensor, Place place = Place::kMemory);
   // y = x + b, or relu(x) where b is null.
   DnnDescriptor Step(int compute, DnnDescriptor x, DnnDescriptor b, DnnDescriptor y);
   DnnDescriptor Keep(DnnFilling made, const char* what);

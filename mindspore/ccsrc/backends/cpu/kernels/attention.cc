@@ -25,8 +25,8 @@ AttentionSizes::AttentionSizes(const KernelRequest& r) {
   fill = r.attr<double>("fill");
   keep = r.attr<double>("keep_prob");
   causal = r.attr<bool>("causal");
-  hides = IsBool(r.dtype(3));
-  adds = !hides;
+  hides = r.attr<bool>("masked") && IsBool(r.dtype(3));
+  adds = r.attr<bool>("masked") && !hides;
   mask_step.assign(static_cast<size_t>(lead.rank()), 0);
   int64_t step = 1;
   for (int i = mask.rank() - 1; i >= 0; --i) {
@@ -91,7 +91,8 @@ float* ThreadScratch(int64_t floats) {
 class Reaches {
  public:
   explicit Reaches(const AttentionSizes& s)
-      : rows_(s.mask_row == 0 ? 1 : s.queries), known_(s.mask_column != 0 && s.Work() > 0) {}
+      : rows_(s.mask_row == 0 ? 1 : s.queries),
+        known_((s.hides || s.adds) && s.mask_column != 0 && s.Work() > 0) {}
   size_t bytes(const AttentionSizes& s) const {
     return known_ ? static_cast<size_t>(s.masks * rows_) * sizeof(int64_t) : 0;
   }

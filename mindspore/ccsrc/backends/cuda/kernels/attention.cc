@@ -3,6 +3,7 @@
 // share that is dropped (its choice would be another than the host's), masks that are spread
 // unevenly, and gradients where sums must be made in a fixed order.
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 
@@ -10,6 +11,7 @@
 #include "backends/cuda/dnn_graphs.h"
 #include "backends/cuda/kernels.h"
 #include "backends/cuda/kernels/text_kernel.h"
+#include "backends/cuda/kernels/workspace.h"
 #include "backends/cuda/policy.h"
 
 namespace ms::cuda {
@@ -17,10 +19,10 @@ namespace {
 
 enum : size_t { kQuery, kKey, kValue, kMask, kLargest = 5, kLogSum, kOutGrad = 8, kOut };
 
-constexpr size_t kAlignment = 256;       // of what lies in the workspace
-constexpr double kHidesForSure = -1e20;  // a score and this are this
-
-size_t RoundUp(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+// Where a score is hidden, this is added to it, and it is nothing else then. A power of two, as
+// cuDNN multiplies what it takes away again. Numbers above the other one do not hide for sure.
+constexpr float kHidden = -0x1p100f;
+constexpr double kHidesForSure = -1e20;
 
 bool IsHalf(DType dtype) { return dtype == DType::kFloat16 || dtype == DType::kBFloat16; }
 
@@ -58,6 +60,8 @@ std::unique_ptr<Kernel> Nest(const KernelRequest& r, const Types& in, const Type
   return std::move(made.kernel);
 }
 
+bool Hides(const KernelRequest& r) { return r.attr<bool>("masked") && IsBool(r.dtype(kMask)); }
+
 // A number of each row, beside its elements; of an input.
 Term Column(const Term& rows) { return Reshape(rows, Join({rows.shape(), Shape{int64_t{1}}})); }
 
@@ -67,18 +71,18 @@ class AttentionKernel : public Kernel {
                   std::shared_ptr<const DnnPlan> plan)
       : plan_(std::move(plan)),
         causal_(problem.causal),
+        masked_(!problem.mask.empty()),
         factor_(static_cast<float>(r.attr<double>("scale"))) {
     for (const Type& type : r.in) in_bytes_.push_back(type.bytes());
     workspace_bytes_ = RoundUp(plan_->workspace_bytes());
     cost_ns_ = 8000;  // of the host
-    if (IsBool(r.dtype(kMask))) {
-      double fill = r.attr<double>("fill");
-      Prepare(r, 'm', {kMask}, Type(DType::kFloat32, r.shape(kMask)),
-              [fill](GraphEmitter& e, const Terms& x) {
-                return e.Call("Select", {x[0], e.Scalar(fill, DType::kFloat32),
-                                         e.Scalar(0, DType::kFloat32)});
-              });
-    }
+    if (!Hides(r)) return;
+    double fill = std::isinf(r.attr<double>("fill")) ? -INFINITY : double{kHidden};
+    Prepare(r, 'm', {kMask}, Type(DType::kFloat32, r.shape(kMask)),
+            [fill](GraphEmitter& e, const Terms& x) {
+              return e.Call("Select",
+                            {x[0], e.Scalar(fill, DType::kFloat32), e.Scalar(0, DType::kFloat32)});
+            });
   }
 
  protected:
@@ -96,7 +100,8 @@ class AttentionKernel : public Kernel {
     return at;
   }
 
-  // Calls cuDNN with inputs under the names, as far as they are not prepared, and with `outputs`.
+  // Calls cuDNN with results in `tensors` and inputs under the names, as far as these are wanted
+  // and not prepared.
   void Compute(const KernelArgs& args, const std::vector<std::pair<char, size_t>>& inputs,
                std::vector<DnnAddress> tensors) const {
     const float infinity = -std::numeric_limits<float>::infinity();
@@ -110,7 +115,8 @@ class AttentionKernel : public Kernel {
     std::vector<BufferRef> copies;
     for (auto [name, i] : inputs) {
       auto same = [name = name](const DnnAddress& tensor) { return tensor.name == name; };
-      if (std::ranges::none_of(tensors, same))
+      bool wanted = name != 'm' || masked_;
+      if (wanted && std::ranges::none_of(tensors, same))
         tensors.push_back({name, Aligned(args.in[i], in_bytes_[i], &copies)});
     }
     plan_->Run(tensors, args.workspace, StreamOf(args).handle());
@@ -144,7 +150,7 @@ class AttentionKernel : public Kernel {
     size_t at;
   };
   const std::shared_ptr<const DnnPlan> plan_;
-  const bool causal_;
+  const bool causal_, masked_;
   const float factor_;
   std::vector<size_t> in_bytes_;
   std::vector<Prepared> prepared_;
@@ -159,46 +165,36 @@ class Forward : public AttentionKernel {
     logarithm_ = Nest(r, {rows}, rows,
                       [](GraphEmitter& e, const Terms& x) { return e.Call("Log", {x[0]}); });
     rest_ = Nest(r, {rows, rows}, rows, [](GraphEmitter&, const Terms& x) { return x[0] - x[1]; });
-    sums_ = Room(rows);
-    powers_ = Room(rows);
+    log_sum_ = Room(rows);
+    sum_ = Room(rows);
   }
 
   void Run(const KernelArgs& args) const override {
-    void *sums = InWorkspace(args, sums_), *powers = InWorkspace(args, powers_);
+    void *log_sum = InWorkspace(args, log_sum_), *sum = InWorkspace(args, sum_);
     Compute(args, {{'q', kQuery}, {'k', kKey}, {'v', kValue}, {'m', kMask}},
-            {{'o', args.out[0]}, {'s', sums}, {'e', powers}});
-    Make(*logarithm_, args, {powers}, args.out[2]);
-    Make(*rest_, args, {sums, args.out[2]}, args.out[1]);
+            {{'o', args.out[0]}, {'s', log_sum}, {'e', sum}});
+    Make(*logarithm_, args, {sum}, args.out[2]);
+    Make(*rest_, args, {log_sum, args.out[2]}, args.out[1]);
   }
 
  private:
   std::unique_ptr<Kernel> logarithm_, rest_;
-  size_t sums_, powers_;
+  size_t log_sum_, sum_;  // in the workspace
 };
 
-// cuDNN makes P of the logarithm of a row's sum as one number. Where a mask leaves a row nothing
-// but scores as large as what hides, that number has lost what is more than the largest: dout is
-// multiplied by what P is too large by. Where such a mask is boolean, no gradient goes from there
-// to queries and keys.
+// The scores are less their row's largest, so that the logarithm of the sum is a small number: what
+// hides is so large that nothing would be left of what is added to it. From rows all of which a
+// boolean mask hides, no gradient goes to queries and keys.
 class Backward : public AttentionKernel {
  public:
   Backward(const KernelRequest& r, const AttentionProblem& problem,
            std::shared_ptr<const DnnPlan> plan)
       : AttentionKernel(r, problem, std::move(plan)) {
-    Prepare(r, 's', {kLargest, kLogSum}, r.in[kLargest],
-            [](GraphEmitter&, const Terms& x) { return x[0] + x[1]; });
-    if (r.shape(kMask).size() != 1 || IsBool(r.dtype(kMask))) {
-      Prepare(r, 'O', {kOutGrad, kLargest, kLogSum}, r.in[kOutGrad],
-              [](GraphEmitter& e, const Terms& x) {
-                Term largest = Column(x[1]), more = Column(x[2]);
-                Term lost = (largest + more) - largest - more;
-                return CastTo(x[0], DType::kFloat32) * e.Call("Exp", {lost});
-              });
-    }
-    if (!IsBool(r.dtype(kMask))) return;
-    double hidden = r.attr<double>("fill") / 2;
-    Function seen = [hidden](GraphEmitter& e, const Terms& x) {
-      Term hides = e.Call("Less", {Column(x[1]), e.Scalar(hidden, DType::kFloat32)});
+    Prepare(r, 'l', {kLargest}, r.in[kLargest],
+            [](GraphEmitter&, const Terms& x) { return -x[0]; });
+    if (!Hides(r)) return;
+    Function seen = [](GraphEmitter& e, const Terms& x) {
+      Term hides = e.Call("Less", {Column(x[1]), e.Scalar(kHidden / 2, DType::kFloat32)});
       return e.Call("Select", {hides, e.Scalar(0, x[0].dtype()), x[0]});
     };
     Prepare(r, 'q', {kQuery, kLargest}, r.in[kQuery], seen);
@@ -209,12 +205,18 @@ class Backward : public AttentionKernel {
   void Run(const KernelArgs& args) const override {
     if (ThePolicy().deterministic) {
       Throw(ErrorKind::kRuntime,
-            "set_context(deterministic='ON') must come before the gradient of attention is "
-            "compiled: this one adds in an order of chance");
+            "set_context(deterministic='ON') must come before the first gradient of attention: "
+            "what is prepared for these sizes adds in an order of chance, and stays");
     }
     void* gradient = seen_ ? InWorkspace(args, gradient_) : args.out[0];
     Compute(args,
-            {{'q', kQuery}, {'k', kKey}, {'v', kValue}, {'m', kMask}, {'o', kOut}, {'O', kOutGrad}},
+            {{'q', kQuery},
+             {'k', kKey},
+             {'v', kValue},
+             {'m', kMask},
+             {'s', kLogSum},
+             {'o', kOut},
+             {'O', kOutGrad}},
             {{'Q', gradient}, {'K', args.out[1]}, {'V', args.out[2]}});
     if (seen_) Make(*seen_, args, {gradient, args.in[kLargest]}, args.out[0]);
   }
@@ -229,7 +231,7 @@ std::string Refused(const KernelRequest& r, bool backward) {
   if (r.attr<double>("keep_prob") < 1) return "would drop others than the host";
   for (size_t i : {kQuery, kKey, kValue})
     if (r.shape(i).empty()) return "needs elements, got none";
-  if (IsBool(r.dtype(kMask)) && r.attr<double>("fill") > kHidesForSure)
+  if (Hides(r) && r.attr<double>("fill") > kHidesForSure)
     return fmt::format("hides by numbers below {} only", kHidesForSure);
   if (backward && !r.attr<bool>("of_out")) return "makes no gradient of the sums";
   if (backward && ThePolicy().deterministic) return "adds in an order of chance";
@@ -251,9 +253,14 @@ KernelMaker ByDnn(bool backward) {
     p.depth = q[-1];
     p.value_depth = r.shape(kValue)[-1];
     p.causal = r.attr<bool>("causal");
-    p.mask = MaskSizes(r.shape(kMask), lead, Join({lead, {q.dim(-2), k.dim(-2)}}));
-    if (p.mask.empty()) return No("needs a mask that all or none of the batch shares");
-    if (!IsBool(r.dtype(kMask))) p.mask_type = DnnTypeOf(r.dtype(kMask));
+    if (r.attr<bool>("masked")) {
+      p.mask = MaskSizes(r.shape(kMask), lead, Join({lead, {q.dim(-2), k.dim(-2)}}));
+      if (p.mask.empty()) return No("needs a mask that all or none of the batch shares");
+      if (!Hides(r)) p.mask_type = DnnTypeOf(r.dtype(kMask));
+    }
+    // The composition would need more than what the scores take.
+    int64_t scores = p.batch * p.heads * p.queries * p.keys * int64_t{sizeof(float)};
+    p.policy.most_workspace = std::max(p.policy.most_workspace, scores);
     std::string why;
     auto plan = PlanOf(p, &why);
     if (!plan) return No("libcudnn: {}", why);

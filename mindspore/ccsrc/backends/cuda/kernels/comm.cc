@@ -3,6 +3,7 @@
 // barriers, which are about the programs. MS_CUDA_NCCL=0 leaves all of it to the host.
 #include <cstdlib>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <string_view>
@@ -264,13 +265,12 @@ void SumOnHost(const Summand& s, Group& group, const Exchange& call, const void*
 
 KernelChoice EndSums(const KernelRequest& r) {
   std::vector<Summand> summands;
-  int64_t elements = 0;
-  for (const Type& type : r.in) {
+  for (const Type& type : r.in)
     summands.push_back({type.dtype(), type.shape().size(), FoldingOf(type.dtype(), "sum")});
-    elements += type.shape().size();
-  }
-  std::string what =
-      fmt::format("AllReduce sum of {} tensors with {} elements", summands.size(), elements);
+  std::map<std::string, int64_t> elements;  // by dtype: what must be alike in all ranks
+  for (const Summand& s : summands) elements[std::string(Name(s.dtype))] += s.elements;
+  std::string what = fmt::format("AllReduce sum of {} tensors", summands.size());
+  for (const auto& [dtype, count] : elements) what += fmt::format(", {}[{}]", dtype, count);
   auto run = [name = r.attr<std::string>("group"), summands = std::move(summands),
               what = std::move(what)](const KernelArgs& args) {
     std::shared_ptr<Group> group = FindGroup(name);

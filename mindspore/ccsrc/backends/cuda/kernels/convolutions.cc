@@ -7,6 +7,7 @@
 #include "backends/cuda/dnn_graphs.h"
 #include "backends/cuda/kernels.h"
 #include "backends/cuda/kernels/text_kernel.h"
+#include "backends/cuda/kernels/workspace.h"
 #include "backends/cuda/policy.h"
 #include "base/mutex.h"
 #include "ops/window.h"
@@ -15,10 +16,6 @@ namespace ms::cuda {
 namespace {
 
 using Kind = ConvolutionProblem::Kind;
-constexpr size_t kAlignment = 256;  // of what lies in the workspace
-
-size_t RoundUp(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-
 // Sizes with the channels second, and where such an element lies in memory that has them last or
 // second.
 DnnTensor TensorOf(const Shape& shape, bool last) {

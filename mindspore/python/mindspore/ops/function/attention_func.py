@@ -14,7 +14,7 @@ _reshape, _transpose, _broadcast = raw("Reshape"), raw("Transpose"), raw("Broadc
 _cast, _select, _expand = raw("Cast"), raw("Select"), raw("ExpandDims")
 _range, _less = raw("Range"), raw("Less")
 
-_HIDDEN = -1e30  # what a boolean mask puts in place of a score
+_HIDDEN = -(2.0**100)  # what a boolean mask puts in place of a score, as the op says
 
 
 def attend(
@@ -29,6 +29,7 @@ def attend(
     """softmax(scale query key^T + mask) value over the last two dimensions, without the matrix of scores.
 
     `mask` broadcasts to the scores: added to them, or boolean and true where they are hidden."""
+    masked = mask is not None
     if mask is None:
         mask = _fill(dtype=mstype.bool_, shape=(), value=0.0)
     random = keep_prob < 1
@@ -41,6 +42,7 @@ def attend(
         random_key,
         scale=float(scale),
         causal=causal,
+        masked=masked,
         keep_prob=float(keep_prob),
     )[0]
 
