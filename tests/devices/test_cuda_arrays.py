@@ -1,5 +1,5 @@
-"""Ops on the device GPU that look along an axis, or at positions: what is sorted, runs on, is read and written there, with the numbers of the host and
-nothing of it on the host between copies. Rows of all ops: MS_TEST_DEVICE=GPU."""
+"""Ops on the device GPU that look along an axis, or at positions: what is sorted, runs on, is read and written there, images, sequences and pairs of
+points, with the numbers of the host and nothing of it on the host between copies. Rows of all ops: MS_TEST_DEVICE=GPU."""
 
 from __future__ import annotations
 
@@ -120,6 +120,51 @@ for mode in ("nearest", "bilinear", "bicubic", "area"):
         same(lambda: [size(Tensor(x.astype(dtype)))] + [ms.grad(step)(Tensor(x.astype(dtype))) for _ in range(3)], 2e-4)
 same(lambda: [ops.interpolate(Tensor(volume), size=(5, 3, 6), mode="trilinear", align_corners=True),
               ops.interpolate(Tensor(volume[0, 0]), size=9, mode="linear")], 1e-5)
+""",
+    "images at points of grids": """
+x, volume = f32(2, 5, 4, 7), f32(1, 2, 3, 4, 5)
+at, inside = f32(2, 3, 9, 2, seed=1), f32(1, 2, 3, 5, 3, seed=2)
+at.flat[:3] = np.nan, 1e30, 1
+def sampled(x, at, mode, padding, corners, dtype):
+    x, at = Tensor(x).astype(dtype), Tensor(at).astype(dtype)
+    sample = lambda x, at: ops.grid_sample(x, at, mode, padding, corners)
+    return [v.astype(ms.float64) for v in (sample(x, at), *ms.grad(lambda *v: (sample(*v) ** 2).sum(), (0, 1))(x, at))]
+for mode, padding, corners in (("bilinear", "zeros", True), ("bilinear", "reflection", False), ("nearest", "border", False), ("bilinear", "border", False)):
+    same(lambda: sampled(x, at, mode, padding, corners, ms.float32), 1e-4)
+    same(lambda: sampled(volume, inside, mode, padding, not corners, ms.float64), 1e-12)
+same(lambda: sampled(f32(1, 1, 9, 5), f32(1, 40, 50, 2), "bilinear", "border", True, ms.float16), 2e-2)
+""",
+    "boxes of images": """
+rois = np.array([[0, 1, 2, 11, 12], [1, 0, 0, 15, 15], [0, 3, 3, 3, 3], [1, -5, -4, 6, 30], [1, 9, 9, 2, 1], [0, -50, -60, 70, 80]], np.float32)
+for samples, end in ((2, 1), (3, 0), (0, 0), (0, 1)):
+    for dtype, tolerance in ((ms.float32, 1e-5), (ms.float64, 1e-12), (ms.float16, 1e-2)):
+        x, boxes = Tensor(f32(2, 3, 8, 9)).astype(dtype), Tensor(rois).astype(dtype)
+        align = lambda v: ops.ROIAlign(2, 3, 0.5, samples, end)(v, boxes)
+        same(lambda: [v.astype(ms.float64) for v in (align(x), ms.grad(lambda v: (align(v) ** 2).sum())(x))], tolerance)
+for count in (1, 256, 700):
+    corners = np.random.RandomState(count).rand(count, 2).astype(np.float32) * 20
+    boxes = np.concatenate([corners, corners + f32(count, 2) ** 2 * 2, f32(count, 1, seed=1)], 1)
+    same(lambda: ops.NMSWithMask(0.2)(Tensor(boxes)))
+""",
+    "labels of sequences": """
+random = np.random.RandomState(3)
+for steps, classes, labels in ((7, 5, 3), (40, 6, 150), (1, 3, 0)):
+    targets = random.randint(0, classes, (4, labels))
+    targets[:, :labels // 2] = targets[:, :1]
+    step_counts, counts = random.randint(0, steps + 1, 4), np.minimum(random.randint(0, labels + 1, 4), [steps, 2, labels, 0])
+    for zeros, dtype in ((True, np.int32), (False, np.int64)):
+        def loss(x):
+            lengths = Tensor(step_counts.astype(dtype)), Tensor(counts)
+            return ops.ctc_loss(ops.log_softmax(x, -1), Tensor(targets.astype(dtype)), *lengths, 0, "none", zeros)[0]
+        for kind, tolerance in ((np.float32, 1e-3), (np.float64, 1e-10)):
+            x = Tensor(f32(steps, 4, classes).astype(kind))
+            same(lambda: [loss(x), ms.grad(lambda v: (loss(v) * Tensor(np.arange(4).astype(kind))).sum())(x)], tolerance)
+""",
+    "distances": """
+for shape, others, dtype, tolerance in (((5, 3), 7, ms.float32, 1e-4), ((2, 17, 20), 33, ms.float64, 1e-10), ((40, 100), 3, ms.float16, 2e-2)):
+    x, y = (Tensor(v).astype(dtype) for v in (f32(*shape), f32(*shape[:-2], others, shape[-1], seed=1)))
+    for p in (1.0, 2.0):
+        same(lambda: [v.astype(ms.float64) for v in (ops.cdist(x, y, p), *ms.grad(lambda *v: ops.cdist(*v, p).sum(), (0, 1))(x, y))], tolerance)
 """,
     "elements that depend on where they are": """
 for dtype in (np.float32, np.int8, np.complex128):
