@@ -28,6 +28,12 @@ CASES = {
 x = np.round(f32(3, 4, 5, 6) * 4)
 for axis in (1, 2, (0, 2), (1, 3), (1, 2), 3):
     same(lambda: [Tensor(x).sum(axis), Tensor(x).mean(axis), ops.amax(Tensor(x), axis), Tensor(x > 2).all(axis), Tensor(x).any(axis)], 1e-6)
+for dtype in (ms.int8, ms.int16, ms.uint16, ms.uint32, ms.int64):
+    t = Tensor(np.abs(x) if dtype in (ms.uint16, ms.uint32) else x).astype(dtype)
+    same(lambda: [v.astype(ms.float64) for op in (ops.ReduceSum, ops.ReduceMean, ops.ReduceMax, ops.ReduceMin) for v in (op()(t, 1), op()(t, (0, 3)))])
+none = Tensor(np.zeros((3, 0, 2), np.float32))
+same(lambda: [op()(v, axis) for op in (ops.ReduceSum, ops.ReduceProd, ops.ReduceMean) for v in (none, none.astype(ms.float16)) for axis in (1, (0, 1))])
+same(lambda: [op()(none.astype(ms.bool_), 1) for op in (ops.ReduceAll, ops.ReduceAny, ops.ReduceSum)])
 same(lambda: [ops.mean(Tensor(x[:, :1, :, :1]), (1, 3)), ops.amax(Tensor(x[:, :1]), 1, True), Tensor(np.float32(3)).sum()])
 """,
     "sorted rows": """
@@ -165,6 +171,22 @@ for shape, others, dtype, tolerance in (((5, 3), 7, ms.float32, 1e-4), ((2, 17, 
     x, y = (Tensor(v).astype(dtype) for v in (f32(*shape), f32(*shape[:-2], others, shape[-1], seed=1)))
     for p in (1.0, 2.0):
         same(lambda: [v.astype(ms.float64) for v in (ops.cdist(x, y, p), *ms.grad(lambda *v: ops.cdist(*v, p).sum(), (0, 1))(x, y))], tolerance)
+""",
+    "updates of Parameters": """
+def updated(make, dtype):
+    p = ms.Parameter(Tensor(f32(5, 7)).astype(dtype), name="p")
+    optimizer = make([p])
+    for seed in range(3):
+        optimizer((Tensor(f32(5, 7, seed=seed)).astype(dtype),))
+    return [v.astype(ms.float64) for v in (p, *(q for q in optimizer.get_parameters() if q.shape == p.shape))]
+makers = [nn.AdaMax, nn.Adagrad, nn.Adadelta, nn.FTRL, nn.Momentum, nn.RMSProp]
+makers = [lambda p, f=f: f(p, learning_rate=0.1, **({"momentum": 0.9} if f is nn.Momentum else {})) for f in makers]
+makers += [lambda p: nn.RMSProp(p, 0.1, momentum=0.5, centered=True), lambda p: nn.Adagrad(p, update_slots=False), lambda p: nn.FTRL(p, l1=0.05, l2=0.1)]
+for make in makers:
+    same(lambda: updated(make, ms.float32), 1e-5)
+    same(lambda: updated(make, ms.float16), 2e-3)
+v = ms.Parameter(Tensor(f32(3)), name="v")
+same(lambda: [ops.ApplyGradientDescent()(v, 0.1, Tensor(f32(3, seed=1))), ops.ApplyAdagradV2(1e-3)(v, ms.Parameter(Tensor(f32(3) ** 2), name="a"), 0.1, Tensor(f32(3, seed=1)))[1]], 1e-6)
 """,
     "elements that depend on where they are": """
 for dtype in (np.float32, np.int8, np.complex128):
