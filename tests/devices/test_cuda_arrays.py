@@ -172,6 +172,15 @@ for shape, others, dtype, tolerance in (((5, 3), 7, ms.float32, 1e-4), ((2, 17, 
     for p in (1.0, 2.0):
         same(lambda: [v.astype(ms.float64) for v in (ops.cdist(x, y, p), *ms.grad(lambda *v: ops.cdist(*v, p).sum(), (0, 1))(x, y))], tolerance)
 """,
+    "products that no library takes": """
+x, y = (np.round(f32(*shape) * 60) for shape in ((2, 1, 20, 33), (3, 33, 5)))
+for dtype in (ms.int8, ms.uint16, ms.int64):
+    a, b = Tensor(np.abs(x)).astype(dtype), Tensor(np.abs(y)).astype(dtype)
+    turned = a[0, 0].swapaxes(0, 1)
+    same(lambda: [ops.matmul(a, b), ops.MatMul(transpose_a=True)(turned, b[0]), ops.MatMul(transpose_b=True)(a[1, 0], turned.swapaxes(0, 1))])
+same(lambda: [ops.matmul(Tensor(x), Tensor(y)), ops.matmul(Tensor(x[..., :0]), Tensor(y[:, :0])), ops.matmul(Tensor(x[0, 0, :, :0]), Tensor(y[0, :0]))])
+same(lambda: [_core.op("MatMulInteger")(Tensor(x).astype(ms.int8), Tensor(y).astype(ms.int8))])
+""",
     "updates of Parameters": """
 def updated(make, dtype):
     p = ms.Parameter(Tensor(f32(5, 7)).astype(dtype), name="p")

@@ -76,6 +76,7 @@ ops.NMSWithMask()(Tensor(f32(300, 5)))[2].asnumpy()
 ops.ScatterDiv()(ms.Parameter(Tensor(np.ones((4, 5), np.int32)), name="divided"), at[0], Tensor(np.ones((2, 5), np.int32))).asnumpy()
 for dtype in (ms.int8, ms.int64, ms.uint8, ms.float64):
     x = t.astype(dtype)
+    ops.matmul(x, x.T).asnumpy()
     (x // 2 + ops.abs(x) * x.max()).asnumpy()
 """
 

@@ -37,7 +37,7 @@ class CudaBackend : public Backend {
     AddGrid(table_);
     AddBoxes(table_);
     AddCtc(table_);
-    AddDistance(table_);
+    AddPairs(table_);
     AddRandom(table_);
     AddComm(table_);
     AddHostKernels(table_);

@@ -28,7 +28,7 @@ void AddResample(KernelTable& table);  // images of another size
 void AddGrid(KernelTable& table);      // images at positions
 void AddBoxes(KernelTable& table);     // of images
 void AddCtc(KernelTable& table);       // losses of sequences of labels
-void AddDistance(KernelTable& table);  // between all pairs of points
+void AddPairs(KernelTable& table);     // of rows and columns: sums over them
 void AddRandom(KernelTable& table);
 void AddComm(KernelTable& table);  // with other processes, by NCCL
 // What passes ask.

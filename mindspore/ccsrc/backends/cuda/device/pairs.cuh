@@ -1,8 +1,20 @@
-// Distances between all pairs of points: x is [batch, rows, size], y is [batch, columns, size].
+// Sums over all pairs of a row and a column: of products, or of how far their elements are apart.
 struct Numbers {
   long long batch, rows, columns, size;
+  struct {
+    long long next, step;  // from one row or column to the next, and along it
+  } x, y;
+  struct {
+    long long count, x, y;  // sizes and steps of the dimensions before, where any are
+  } lead[6];
 };
 
+struct Products {
+  template <class R>
+  static MS_INSIDE R Of(R a, R b) {
+    return k_mul(a, b);
+  }
+};
 struct Squares {
   template <class R>
   static MS_INSIDE R Of(R a, R b) {
@@ -15,31 +27,33 @@ struct Sizes {
     return k_abs(a - b);
   }
 };
-// A block has a tile of the pairs, a thread one of them. Coordinates come to shared memory by
-// sixteens; zeros beyond the end add nothing.
-template <class Part, class M, class R>
-MS_FUNCTION void PairSums(const M* x, const M* y, M* out, const Numbers& n) {
+// A block has a tile of the pairs, a thread one of them. Elements come to shared memory by sixteens;
+// zeros beyond the end add nothing.
+template <class Part, class R, class M, class O>
+MS_FUNCTION void PairSums(const M* x, const M* y, O* out, const Numbers& n) {
   __shared__ R of_x[16][17], of_y[16][17];
   const int i = threadIdx.x / 16, j = threadIdx.x % 16;
   const long long down = (n.rows + 15) / 16, across = (n.columns + 15) / 16;
   for (long long tile = blockIdx.x; tile < n.batch * down * across; tile += gridDim.x) {
     const long long batch = tile / across / down;
     const long long row = tile / across % down * 16, column = tile % across * 16;
+    const M *from_x = x + (row + i) * n.x.next, *from_y = y + (column + i) * n.y.next;
+    long long rest = batch;
+    for (int a = 5; a >= 0; rest /= n.lead[a--].count) {
+      from_x += rest % n.lead[a].count * n.lead[a].x;
+      from_y += rest % n.lead[a].count * n.lead[a].y;
+    }
     R sum = 0;
     for (long long k = 0; k < n.size; k += 16) {
       const bool inside = k + j < n.size;
-      of_x[i][j] = inside && row + i < n.rows
-                       ? Load(x[(batch * n.rows + row + i) * n.size + k + j])
-                       : 0;
-      of_y[i][j] = inside && column + i < n.columns
-                       ? Load(y[(batch * n.columns + column + i) * n.size + k + j])
-                       : 0;
+      of_x[i][j] = inside && row + i < n.rows ? (R)Load(from_x[(k + j) * n.x.step]) : (R)0;
+      of_y[i][j] = inside && column + i < n.columns ? (R)Load(from_y[(k + j) * n.y.step]) : (R)0;
       __syncthreads();
-      for (int p = 0; p < 16; ++p) sum += Part::Of(of_x[i][p], of_y[j][p]);
+      for (int p = 0; p < 16; ++p) sum = k_add(sum, Part::Of(of_x[i][p], of_y[j][p]));
       __syncthreads();
     }
     if (row + i < n.rows && column + j < n.columns)
-      out[(batch * n.rows + row + i) * n.columns + column + j] = Stored<M>::Of(sum);
+      out[(batch * n.rows + row + i) * n.columns + column + j] = Stored<O>::Of(sum);
   }
 }
 
