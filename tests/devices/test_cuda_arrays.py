@@ -1,5 +1,5 @@
-"""Ops on the device GPU that look along an axis, or at positions: what is sorted, runs on, is read and written there, with the numbers of the host and
-nothing of it on the host between copies. Rows of all ops: MS_TEST_DEVICE=GPU."""
+"""Ops on the device GPU that look along an axis, or at positions: what is sorted, runs on, is read and written there, images, sequences and pairs of
+points, with the numbers of the host and nothing of it on the host between copies. Rows of all ops: MS_TEST_DEVICE=GPU."""
 
 from __future__ import annotations
 
@@ -28,6 +28,12 @@ CASES = {
 x = np.round(f32(3, 4, 5, 6) * 4)
 for axis in (1, 2, (0, 2), (1, 3), (1, 2), 3):
     same(lambda: [Tensor(x).sum(axis), Tensor(x).mean(axis), ops.amax(Tensor(x), axis), Tensor(x > 2).all(axis), Tensor(x).any(axis)], 1e-6)
+for dtype in (ms.int8, ms.int16, ms.uint16, ms.uint32, ms.int64):
+    t = Tensor(np.abs(x) if dtype in (ms.uint16, ms.uint32) else x).astype(dtype)
+    same(lambda: [v.astype(ms.float64) for op in (ops.ReduceSum, ops.ReduceMean, ops.ReduceMax, ops.ReduceMin) for v in (op()(t, 1), op()(t, (0, 3)))])
+none = Tensor(np.zeros((3, 0, 2), np.float32))
+same(lambda: [op()(v, axis) for op in (ops.ReduceSum, ops.ReduceProd, ops.ReduceMean) for v in (none, none.astype(ms.float16)) for axis in (1, (0, 1))])
+same(lambda: [op()(none.astype(ms.bool_), 1) for op in (ops.ReduceAll, ops.ReduceAny, ops.ReduceSum)])
 same(lambda: [ops.mean(Tensor(x[:, :1, :, :1]), (1, 3)), ops.amax(Tensor(x[:, :1]), 1, True), Tensor(np.float32(3)).sum()])
 """,
     "sorted rows": """
@@ -120,6 +126,76 @@ for mode in ("nearest", "bilinear", "bicubic", "area"):
         same(lambda: [size(Tensor(x.astype(dtype)))] + [ms.grad(step)(Tensor(x.astype(dtype))) for _ in range(3)], 2e-4)
 same(lambda: [ops.interpolate(Tensor(volume), size=(5, 3, 6), mode="trilinear", align_corners=True),
               ops.interpolate(Tensor(volume[0, 0]), size=9, mode="linear")], 1e-5)
+""",
+    "images at points of grids": """
+x, volume = f32(2, 5, 4, 7), f32(1, 2, 3, 4, 5)
+at, inside = f32(2, 3, 9, 2, seed=1), f32(1, 2, 3, 5, 3, seed=2)
+at.flat[:3] = np.nan, 1e30, 1
+def sampled(x, at, mode, padding, corners, dtype):
+    x, at = Tensor(x).astype(dtype), Tensor(at).astype(dtype)
+    sample = lambda x, at: ops.grid_sample(x, at, mode, padding, corners)
+    return [v.astype(ms.float64) for v in (sample(x, at), *ms.grad(lambda *v: (sample(*v) ** 2).sum(), (0, 1))(x, at))]
+for mode, padding, corners in (("bilinear", "zeros", True), ("bilinear", "reflection", False), ("nearest", "border", False), ("bilinear", "border", False)):
+    same(lambda: sampled(x, at, mode, padding, corners, ms.float32), 1e-4)
+    same(lambda: sampled(volume, inside, mode, padding, not corners, ms.float64), 1e-12)
+same(lambda: sampled(f32(1, 1, 9, 5), f32(1, 40, 50, 2), "bilinear", "border", True, ms.float16), 2e-2)
+""",
+    "boxes of images": """
+rois = np.array([[0, 1, 2, 11, 12], [1, 0, 0, 15, 15], [0, 3, 3, 3, 3], [1, -5, -4, 6, 30], [1, 9, 9, 2, 1], [0, -50, -60, 70, 80]], np.float32)
+for samples, end in ((2, 1), (3, 0), (0, 0), (0, 1)):
+    for dtype, tolerance in ((ms.float32, 1e-5), (ms.float64, 1e-12), (ms.float16, 1e-2)):
+        x, boxes = Tensor(f32(2, 3, 8, 9)).astype(dtype), Tensor(rois).astype(dtype)
+        align = lambda v: ops.ROIAlign(2, 3, 0.5, samples, end)(v, boxes)
+        same(lambda: [v.astype(ms.float64) for v in (align(x), ms.grad(lambda v: (align(v) ** 2).sum())(x))], tolerance)
+for count in (1, 256, 700):
+    corners = np.random.RandomState(count).rand(count, 2).astype(np.float32) * 20
+    boxes = np.concatenate([corners, corners + f32(count, 2) ** 2 * 2, f32(count, 1, seed=1)], 1)
+    same(lambda: ops.NMSWithMask(0.2)(Tensor(boxes)))
+""",
+    "labels of sequences": """
+random = np.random.RandomState(3)
+for steps, classes, labels in ((7, 5, 3), (40, 6, 150), (1, 3, 0)):
+    targets = random.randint(0, classes, (4, labels))
+    targets[:, :labels // 2] = targets[:, :1]
+    step_counts, counts = random.randint(0, steps + 1, 4), np.minimum(random.randint(0, labels + 1, 4), [steps, 2, labels, 0])
+    for zeros, dtype in ((True, np.int32), (False, np.int64)):
+        def loss(x):
+            lengths = Tensor(step_counts.astype(dtype)), Tensor(counts)
+            return ops.ctc_loss(ops.log_softmax(x, -1), Tensor(targets.astype(dtype)), *lengths, 0, "none", zeros)[0]
+        for kind, tolerance in ((np.float32, 1e-3), (np.float64, 1e-10)):
+            x = Tensor(f32(steps, 4, classes).astype(kind))
+            same(lambda: [loss(x), ms.grad(lambda v: (loss(v) * Tensor(np.arange(4).astype(kind))).sum())(x)], tolerance)
+""",
+    "distances": """
+for shape, others, dtype, tolerance in (((5, 3), 7, ms.float32, 1e-4), ((2, 17, 20), 33, ms.float64, 1e-10), ((40, 100), 3, ms.float16, 2e-2)):
+    x, y = (Tensor(v).astype(dtype) for v in (f32(*shape), f32(*shape[:-2], others, shape[-1], seed=1)))
+    for p in (1.0, 2.0):
+        same(lambda: [v.astype(ms.float64) for v in (ops.cdist(x, y, p), *ms.grad(lambda *v: ops.cdist(*v, p).sum(), (0, 1))(x, y))], tolerance)
+""",
+    "products that no library takes": """
+x, y = (np.round(f32(*shape) * 60) for shape in ((2, 1, 20, 33), (3, 33, 5)))
+for dtype in (ms.int8, ms.uint16, ms.int64):
+    a, b = Tensor(np.abs(x)).astype(dtype), Tensor(np.abs(y)).astype(dtype)
+    turned = a[0, 0].swapaxes(0, 1)
+    same(lambda: [ops.matmul(a, b), ops.MatMul(transpose_a=True)(turned, b[0]), ops.MatMul(transpose_b=True)(a[1, 0], turned.swapaxes(0, 1))])
+same(lambda: [ops.matmul(Tensor(x), Tensor(y)), ops.matmul(Tensor(x[..., :0]), Tensor(y[:, :0])), ops.matmul(Tensor(x[0, 0, :, :0]), Tensor(y[0, :0]))])
+same(lambda: [_core.op("MatMulInteger")(Tensor(x).astype(ms.int8), Tensor(y).astype(ms.int8))])
+""",
+    "updates of Parameters": """
+def updated(make, dtype):
+    p = ms.Parameter(Tensor(f32(5, 7)).astype(dtype), name="p")
+    optimizer = make([p])
+    for seed in range(3):
+        optimizer((Tensor(f32(5, 7, seed=seed)).astype(dtype),))
+    return [v.astype(ms.float64) for v in (p, *(q for q in optimizer.get_parameters() if q.shape == p.shape))]
+makers = [nn.AdaMax, nn.Adagrad, nn.Adadelta, nn.FTRL, nn.Momentum, nn.RMSProp]
+makers = [lambda p, f=f: f(p, learning_rate=0.1, **({"momentum": 0.9} if f is nn.Momentum else {})) for f in makers]
+makers += [lambda p: nn.RMSProp(p, 0.1, momentum=0.5, centered=True), lambda p: nn.Adagrad(p, update_slots=False), lambda p: nn.FTRL(p, l1=0.05, l2=0.1)]
+for make in makers:
+    same(lambda: updated(make, ms.float32), 1e-5)
+    same(lambda: updated(make, ms.float16), 2e-3)
+v = ms.Parameter(Tensor(f32(3)), name="v")
+same(lambda: [ops.ApplyGradientDescent()(v, 0.1, Tensor(f32(3, seed=1))), ops.ApplyAdagradV2(1e-3)(v, ms.Parameter(Tensor(f32(3) ** 2), name="a"), 0.1, Tensor(f32(3, seed=1)))[1]], 1e-6)
 """,
     "elements that depend on where they are": """
 for dtype in (np.float32, np.int8, np.complex128):

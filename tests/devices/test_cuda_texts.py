@@ -59,9 +59,24 @@ for dtype in (ms.float32, ms.float16, ms.float64):
     y = x.astype(dtype)
     for f in (lambda v: ops.unfold(v, 3), lambda v: ops.fold(ops.unfold(v, 3), Tensor([6, 6], ms.int32), 3), lambda v: ops.pad(v, (1, 2, 3, 1), "reflect")):
         ms.grad(f)(y).asnumpy()
+rois = Tensor(np.array([[0, 1, 1, 4, 5], [1, 0, 2, 3, 3]], np.float32))
+for dtype in (ms.float32, ms.float16, ms.float64):
+    y, places = x.astype(dtype), Tensor(f32(2, 3, 5, 2)).astype(dtype)
+    volume, there = Tensor(f32(1, 2, 3, 4, 5)).astype(dtype), Tensor(f32(1, 2, 2, 2, 3)).astype(dtype)
+    for padding in ("zeros", "reflection"):
+        [v.asnumpy() for v in ms.grad(lambda *v: ops.grid_sample(*v, padding_mode=padding), (0, 1))(y, places)]
+    ops.grid_sample(volume, there, "nearest", "border").asnumpy()
+    ms.grad(lambda v: ops.ROIAlign(2, 2, 1.0)(v, rois.astype(dtype)))(y).asnumpy()
+    for p in (1.0, 2.0):
+        ms.grad(lambda v: ops.cdist(v, v, p))(y).asnumpy()
+for dtype in (ms.float32, ms.float64):
+    lengths = Tensor(np.array([4, 3])), Tensor(np.array([1, 2], np.int32))
+    ms.grad(lambda v: ops.ctc_loss(v, at, *lengths, 0, "none")[0])(Tensor(f32(4, 2, 5)).astype(dtype)).asnumpy()
+ops.NMSWithMask()(Tensor(f32(300, 5)))[2].asnumpy()
 ops.ScatterDiv()(ms.Parameter(Tensor(np.ones((4, 5), np.int32)), name="divided"), at[0], Tensor(np.ones((2, 5), np.int32))).asnumpy()
 for dtype in (ms.int8, ms.int64, ms.uint8, ms.float64):
     x = t.astype(dtype)
+    ops.matmul(x, x.T).asnumpy()
     (x // 2 + ops.abs(x) * x.max()).asnumpy()
 """
 

@@ -184,6 +184,8 @@ def roi_align_grad(dy, rois, input_size, **a):
 
 
 ROIS = f32([[0, 1, 2, 11, 12], [1, 0, 0, 15, 15], [0, 3, 3, 3, 3], [1, -5, -4, 6, 30]])
+OF_NO_IMAGE, LARGE = (np.array(ROIS) for _ in range(2))
+OF_NO_IMAGE[2, 0], LARGE[1, 3] = 2, np.inf
 FEATURES, POOLED = (2, 3, 8, 9), (4, 3, 2, 3)
 GRID = {"pooled_height": 2, "pooled_width": 3, "spatial_scale": 0.5}
 REGIONS = [
@@ -202,6 +204,16 @@ def bad_regions(first, **more):
             first(), ROIS, **{**GRID, "pooled_height": 0}, **more, says="must be positive, but got"
         ),
         args(first(), ROIS, **GRID, roi_end_mode=2, **more, says="'roi_end_mode' must be 0 or 1"),
+        args(first(), OF_NO_IMAGE, **GRID, **more, says="must be in [0, 2), but got 2"),
+        args(
+            first(),
+            LARGE,
+            **GRID,
+            sample_num=0,
+            **more,
+            says="must have up to 16384 elements of 'features' in each direction for one of the "
+            "result, but box 1 has more",
+        ),
     ]
 
 
@@ -211,6 +223,7 @@ row(
     good=[args(f32(*FEATURES), ROIS, **a) for a in REGIONS],
     bad=[
         args(f32(3, 8, 9), ROIS, **GRID, says="'features' must have 4 dimensions"),
+        args(f32(2, 3, 0, 9), ROIS, **GRID, says="images must not be empty"),
         *bad_regions(lambda: f32(*FEATURES)),
     ],
     grad=wrt(0),

@@ -35,6 +35,10 @@ class CudaBackend : public Backend {
     AddSlices(table_);
     AddJoins(table_);
     AddResample(table_);
+    AddGrid(table_);
+    AddBoxes(table_);
+    AddCtc(table_);
+    AddPairs(table_);
     AddRandom(table_);
     AddComm(table_);
     AddHostKernels(table_);

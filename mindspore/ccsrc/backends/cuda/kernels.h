@@ -26,6 +26,10 @@ void AddElements(KernelTable& table);  // that depend on where they are
 void AddSlices(KernelTable& table);    // that are put into a tensor
 void AddJoins(KernelTable& table);     // along an axis, and cuts
 void AddResample(KernelTable& table);  // images of another size
+void AddGrid(KernelTable& table);      // images at positions
+void AddBoxes(KernelTable& table);     // of images
+void AddCtc(KernelTable& table);       // losses of sequences of labels
+void AddPairs(KernelTable& table);     // of rows and columns: sums over them
 void AddRandom(KernelTable& table);
 void AddComm(KernelTable& table);  // with other processes, by NCCL
 // What passes ask.

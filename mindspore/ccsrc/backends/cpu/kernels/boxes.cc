@@ -7,6 +7,7 @@
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/kernels/in_float32.h"
 #include "kernel/parallel.h"
+#include "ops/regions.h"
 
 namespace ms::cpu {
 namespace {
@@ -44,6 +45,7 @@ template <class T>
 struct Point {
   int64_t low = 0, high = 0;
   T low_weight = 0, high_weight = 0;
+  bool is_inside() const { return low_weight + high_weight > 0; }
 };
 
 // The points of one axis of a box, those of each result one behind the other.
@@ -101,7 +103,8 @@ struct Region {
   Points<T> y, x;
 
   // A box without the end is at least one element wide and high; one with it is what it is.
-  void Place(const RegionGeometry& g, const T* roi) {
+  void Place(const RegionGeometry& g, const T* rois, int64_t box) {
+    const T* roi = rois + 5 * box;
     image = static_cast<int64_t>(roi[0]);
     if (!(roi[0] >= T{0} && image < g.images)) {
       Throw(ErrorKind::kValue,
@@ -115,6 +118,11 @@ struct Region {
       w = std::max(w, T{1});
       h = std::max(h, T{1});
     }
+    for (T step : {h / static_cast<T>(g.rows), w / static_cast<T>(g.columns)}) {
+      if (g.samples <= 0 && step > static_cast<T>(kMostRegionPoints))
+        Throw(ErrorKind::kValue, "For 'ROIAlign', {}.",
+              fmt::format(kRegionTooLarge, kMostRegionPoints, box));
+    }
     y.Place(top, h, g.rows, g.samples, g.height);
     x.Place(left, w, g.columns, g.samples, g.width);
   }
@@ -126,8 +134,10 @@ struct Region {
       for (int64_t j = 0; j < g.columns; ++j) {
         for (int64_t a = 0; a < y.each; ++a) {
           const Point<T>& row = y.points[static_cast<size_t>(i * y.each + a)];
+          if (!row.is_inside()) continue;
           for (int64_t b = 0; b < x.each; ++b) {
-            visit(row, x.points[static_cast<size_t>(j * x.each + b)], i * g.columns + j);
+            const Point<T>& column = x.points[static_cast<size_t>(j * x.each + b)];
+            if (column.is_inside()) visit(row, column, i * g.columns + j);
           }
         }
       }
@@ -146,7 +156,7 @@ KernelChoice RoiAlign(const KernelRequest& r) {
       ParallelFor(g.count, cost, [&](int64_t begin, int64_t end) {
         Region<T> region;
         for (int64_t n = begin; n < end; ++n) {
-          region.Place(g, static_cast<const T*>(args.in[1]) + 5 * n);
+          region.Place(g, static_cast<const T*>(args.in[1]), n);
           const T* image = static_cast<const T*>(args.in[0]) + region.image * g.channels * plane;
           T* y = static_cast<T*>(args.out[0]) + n * g.channels * results;
           std::fill_n(y, g.channels * results, T{0});
@@ -176,7 +186,7 @@ KernelChoice RoiAlignGrad(const KernelRequest& r) {
       int64_t plane = g.height * g.width, results = g.rows * g.columns;
       std::vector<Region<T>> regions(static_cast<size_t>(g.count));
       for (size_t n = 0; n < regions.size(); ++n) {
-        regions[n].Place(g, static_cast<const T*>(args.in[1]) + 5 * n);
+        regions[n].Place(g, static_cast<const T*>(args.in[1]), static_cast<int64_t>(n));
       }
       T* dx = static_cast<T*>(args.out[0]);
       std::fill_n(dx, g.images * g.channels * plane, T{0});

@@ -87,6 +87,13 @@ struct Stored<BFloat16> {
   }
 };
 
+// body(e) for all elements, by the threads of all blocks in turn.
+template <class F>
+MS_FUNCTION void ForAll(long long count, F body) {
+  const long long step = (long long)gridDim.x * 256;
+  for (long long e = (long long)blockIdx.x * 256 + threadIdx.x; e < count; e += step) body(e);
+}
+
 // Several neighbours, read or written at once.
 template <class M, int N>
 struct alignas(sizeof(M) * N) Pack {

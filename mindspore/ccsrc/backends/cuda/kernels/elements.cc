@@ -43,7 +43,7 @@ KernelChoice Make(const KernelRequest& r, const Elements& elements, const std::s
                   const std::string& body) {
   if (elements.axes.size() > kMostAxes) return No("needs at most {} axes", kMostAxes);
   int64_t count = r.out[0].shape().size();
-  if (count == 0) return FunctionKernel([](const KernelArgs&) {}, 10);
+  if (count == 0) return NothingToDo();
   return FunctionKernel(
       [numbers = elements.Numbers(count), count, inputs = r.in.size(),
        program =
@@ -129,7 +129,7 @@ KernelChoice MakeMirrorPadGrad(const KernelRequest& r) {
   if (IsComplex(r.dtype(0))) return No("needs real numbers, got {}", Name(r.dtype(0)));
   const Shape &dy = r.shape(0), &dx = r.out[0].shape();
   if (static_cast<size_t>(dx.rank()) > kMostAxes) return No("needs at most {} axes", kMostAxes);
-  if (dx.size() == 0) return FunctionKernel([](const KernelArgs&) {}, 10);
+  if (dx.size() == 0) return NothingToDo();
   const Ints& paddings = r.attr<Ints>("paddings");
   Elements elements;
   std::vector<long long> words;

@@ -135,7 +135,18 @@ KernelChoice Reduced(const KernelRequest& request, const char* op, bool sorted) 
   Term y = CastTo(x, dtype);
   if (!reduced.empty()) {
     if (dtype == DType::kBool) y = CastTo(y, DType::kUInt8);  // no loop joins Bools
-    y = emitter.Call(op, {y}, {{"axis", reduced}, {"keep_dims", true}});
+    auto joined = [&](const char* with, const Term& term) {
+      return emitter.Call(with, {term}, {{"axis", reduced}, {"keep_dims", true}});
+    };
+    if (IsInteger(dtype) && op == std::string_view("ReduceMean")) {
+      // In 64 bits, by how many there are: a size would make a text for each.
+      DType wide = RangeOf(dtype).low < 0 ? DType::kInt64 : DType::kUInt64;
+      Term ones = CastTo(emitter.Call("Equal", {y, y}), wide);
+      y = emitter.Call("TruncateDiv",
+                       {joined("ReduceSum", CastTo(y, wide)), joined("ReduceSum", ones)});
+    } else {
+      y = joined(op, y);
+    }
     y = CastTo(y, dtype);
   }
   if (!(y.shape() == request.out[0].shape())) y = Reshape(y, request.out[0].shape());
@@ -143,10 +154,24 @@ KernelChoice Reduced(const KernelRequest& request, const char* op, bool sorted) 
   return NestOf(*body, request);
 }
 
+// What is left of no elements at all.
+KernelChoice OfNothing(const KernelRequest& request) {
+  const std::string& name = request.op.name;
+  const Type& type = request.out[0];
+  double value = name == "ReduceProd" || name == "ReduceAll";
+  if (name == "ReduceMean" && !IsInteger(type.dtype()))
+    value = std::numeric_limits<double>::quiet_NaN();
+  ::ms::Module module;
+  Graph* body = module.NewGraph("op");
+  GraphEmitter emitter(body);
+  body->SetOutputs({BroadcastTo(emitter.Scalar(value, type.dtype()), type.shape()).var});
+  return NestOf(*body, {request.op, {}, request.out, request.attrs});
+}
+
 KernelMaker Reduction(const char* of_numbers, const char* of_bools) {
   return [=](const KernelRequest& request) -> KernelChoice {
     if (IsEmpty(request.out)) return Nothing();
-    if (IsEmpty(request.in)) return No("needs elements, got none");
+    if (IsEmpty(request.in)) return OfNothing(request);
     const char* op = request.out[0].dtype() == DType::kBool ? of_bools : of_numbers;
     KernelChoice made = Reduced(request, op, false);
     return made.kernel ? std::move(made) : Reduced(request, op, true);

@@ -72,22 +72,14 @@ KernelChoice Pooling(const KernelRequest& r, const char* function, Numbers numbe
   int64_t elements = r.out[0].shape().size();
   if (r.shape(0).empty() || elements == 0) return No("needs elements, got none");
   numbers[0] = elements;
-  std::string memory = MemoryType(r.dtype(0)), arguments, names;
-  for (size_t i = 0; i < r.in.size(); ++i) {
-    arguments += fmt::format("const {}* x{}, ", memory, i);
-    names += fmt::format("x{}, ", i);
-  }
-  bool positions = r.out.size() == 2;
-  arguments += fmt::format("{}* y{}", memory, positions ? ", int32_t* at" : "");
-  std::string body = fmt::format("{}<{}, {}>({}y{}, n);", function, memory,
-                                 RegisterType(r.dtype(0)), names, positions ? ", at" : more);
+  std::string body = fmt::format("{}<{}, {}>({}{}, n);", function, MemoryType(r.dtype(0)),
+                                 RegisterType(r.dtype(0)), NamesText(r), more);
   return FunctionKernel(
       [inputs = r.in.size(), outputs = r.out.size(), numbers,
-       program = Program::Of(IndexText(r) + kPoolingText + EntryText(0, arguments, body), 1)](
-          const KernelArgs& args) {
-        std::vector<const void*> addresses(args.in, args.in + inputs);
-        addresses.insert(addresses.end(), args.out, args.out + outputs);
-        LaunchText(StreamOf(args), *program, 0, BlocksFor(numbers[0]), addresses, numbers);
+       program = Program::Of(IndexText(r) + kPoolingText + EntryText(0, ArgumentsText(r), body),
+                             1)](const KernelArgs& args) {
+        LaunchText(StreamOf(args), *program, 0, BlocksFor(numbers[0]),
+                   AddressesOf(args, inputs, outputs), numbers);
       },
       3000);
 }

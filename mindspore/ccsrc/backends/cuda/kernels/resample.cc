@@ -48,7 +48,7 @@ struct Tables {
 
 KernelMaker Sampled(bool gradient) {
   return [gradient](const KernelRequest& r) -> KernelChoice {
-    if (r.out[0].shape().size() == 0) return FunctionKernel([](const KernelArgs&) {}, 10);
+    if (r.out[0].shape().size() == 0) return NothingToDo();
     Tables tables(r, gradient);
     size_t bytes = tables.words.size() * sizeof(long long);
     BufferRef table = Buffer::Allocate(bytes, TheMemory());

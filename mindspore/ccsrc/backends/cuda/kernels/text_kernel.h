@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "backends/cuda/codegen/scalar_text.h"
 #include "backends/cuda/device.h"
 #include "backends/cuda/memory.h"
 #include "backends/cuda/program.h"
@@ -19,6 +20,31 @@ inline std::string EntryText(int phase, const std::string& arguments, const std:
       "{{\n  const unsigned found = *(volatile unsigned*)&fault->ticket;\n"
       "  if (found && found != {}) return;\n  {}\n}}\n",
       phase, arguments, own, body);
+}
+
+inline KernelChoice NothingToDo() {
+  return FunctionKernel([](const KernelArgs&) {}, 10);
+}
+
+// Parameters for the inputs and outputs of a request, x0, x1, ... and y0, ..., and their names.
+inline std::string ArgumentsText(const KernelRequest& r) {
+  std::vector<std::string> all;
+  for (size_t i = 0; i < r.in.size(); ++i)
+    all.push_back(fmt::format("const {}* x{}", MemoryType(r.dtype(i)), i));
+  for (size_t i = 0; i < r.out.size(); ++i)
+    all.push_back(fmt::format("{}* y{}", MemoryType(r.out[i].dtype()), i));
+  return fmt::format("{}", fmt::join(all, ", "));
+}
+inline std::string NamesText(const KernelRequest& r) {
+  std::vector<std::string> all;
+  for (size_t i = 0; i < r.in.size(); ++i) all.push_back(fmt::format("x{}", i));
+  for (size_t i = 0; i < r.out.size(); ++i) all.push_back(fmt::format("y{}", i));
+  return fmt::format("{}", fmt::join(all, ", "));
+}
+inline std::vector<const void*> AddressesOf(const KernelArgs& args, size_t inputs, size_t outputs) {
+  std::vector<const void*> all(args.in, args.in + inputs);
+  all.insert(all.end(), args.out, args.out + outputs);
+  return all;
 }
 
 // Of what is copied, whatever it means.
