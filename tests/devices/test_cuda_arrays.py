@@ -103,6 +103,23 @@ x, chances = Tensor(np.zeros((5, 77), np.float32)), Tensor(np.random.RandomState
 same(lambda: [ops.randint(-5, 1000, (7, 33)), ops.UniformInt()((500,), Tensor(-7, ms.int32), Tensor(2147483647, ms.int32)),
               ops.randint(-2**60, 2**61, (41,)), ops.bernoulli(x, 0.3), ops.bernoulli(x, chances), ops.bernoulli(x.astype(ms.int8), 1.0)])
 """,
+    "orders and draws by weights": """
+same(lambda: [ops.randperm(n, dtype=t) for n in (1, 2, 3, 64, 1000, 20011) for t in (ms.int32, ms.int64)] + [ops.shuffle(Tensor(f32(40, 2)))])
+weights = np.abs(f32(5, 1300)) * (f32(5, 1300, seed=1) > 0)
+for dtype in (ms.float32, ms.float64, ms.float16, ms.bfloat16):
+    x = Tensor(weights).astype(dtype)
+    same(lambda: [ops.multinomial(v, n, again) for v in (x, x[0], x[:, :19]) for n, again in ((90, True), (0, True), (2, False), (0, False))])
+    same(lambda: [ops.multinomial(x, 500, False)])
+""",
+    "numbers that are drawn until they are accepted": """
+from mindspore.nn.probability.distribution._family import _gamma, _poisson
+ms.set_context(mode=0)
+step = ms.jit(lambda v: (_gamma(v), _poisson(v), ops.randperm(9), ops.multinomial(v[:3, 0], 2, False)))
+for dtype in (ms.float32, ms.float64, ms.float16, ms.bfloat16):
+    rates = Tensor(np.concatenate([np.abs(f32(500)) * k for k in (0.1, 4, 1000)] + [f32(4)]).reshape(4, -1)).astype(dtype)
+    rates[3, -4:] = Tensor([0, np.nan, -1, np.inf], dtype)
+    same(lambda: [v.astype(ms.float64) for _ in range(4) for v in step(rates)], 1e-12)
+""",
     "places in sorted rows": """
 for dtype in (np.float32, np.float16, np.int8, np.int64):
     rows, values = np.sort((f32(3, 50) * 4).astype(dtype), -1), (f32(3, 9, seed=1) * 4).astype(dtype)
@@ -150,6 +167,12 @@ with pytest.raises(ValueError, match=r"For 'Bernoulli', 'p' must be in \\[0, 1\\
     ops.bernoulli(Tensor(f32(3)), Tensor([0.5, 1.5, 0.2])).asnumpy()
 with pytest.raises(ValueError, match="'minval' must be less than 'maxval', but got 5 and 5"):
     ops.UniformInt()((3,), Tensor(5, ms.int32), Tensor(5, ms.int32)).asnumpy()
+for again in (True, False):
+    with pytest.raises(ValueError, match="For 'Multinomial', the weights must be finite and not negative, but are not at position 4"):
+        ops.multinomial(Tensor([[1.0, 2, 3], [0, np.inf, 1]]), 2, again).asnumpy()
+for again, needed in ((True, 1), (False, 2)):
+    with pytest.raises(ValueError, match=f"For 'Multinomial', a row must have at least {needed} positive weights, but got {needed - 1}"):
+        ops.multinomial(Tensor([[1.0, 2, 3], [0, 0, needed - 1]]), 2, again).asnumpy()
 x, at = Tensor(f32(4, 5)), Tensor(np.array([[0, 1], [1, 5]], np.int32))
 with pytest.raises(IndexError, match=r"For 'GatherNd', the indices into axis 1 must be in \\[0, 5\\), but got 5 in row 1"):
     ops.gather_nd(x, at).asnumpy()
