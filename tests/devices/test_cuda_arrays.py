@@ -15,7 +15,10 @@ def same(run, tolerance=0):
     ms.set_context(device_target="CPU")  # where the next tensors are cast
     for x, y in zip(a, b):
         assert x.dtype == y.dtype and x.shape == y.shape
-        np.testing.assert_allclose(y.astype(np.float64), x.astype(np.float64), rtol=tolerance, atol=tolerance)
+        wide = np.complex128 if x.dtype.kind == "c" else np.float64
+        np.testing.assert_allclose(y.astype(wide), x.astype(wide), rtol=tolerance, atol=tolerance)
+def c128(*shape, scale=1):
+    return scale * (f32(*shape, seed=4) + 1j * f32(*shape, seed=5)).astype(np.complex128)
 def numbers(*shape, seed=0):  # with ties, zeros of both signs and a nan
     x = np.round(f32(*shape, seed=seed) * 4) / 4
     x.flat[::7] = -0.0
@@ -137,6 +140,38 @@ for mode in ("nearest", "bilinear", "bicubic", "area"):
         same(lambda: [size(Tensor(x.astype(dtype)))] + [ms.grad(step)(Tensor(x.astype(dtype))) for _ in range(3)], 2e-4)
 same(lambda: [ops.interpolate(Tensor(volume), size=(5, 3, 6), mode="trilinear", align_corners=True),
               ops.interpolate(Tensor(volume[0, 0]), size=9, mode="linear")], 1e-5)
+""",
+    "arithmetic of complex numbers": """
+odd = [0.0, -0.0, 1.0, np.inf, -np.inf, np.nan]
+left = np.array([complex(a, b) for a in odd for b in odd for c in odd for d in odd])
+right = np.array([complex(c, d) for a in odd for b in odd for c in odd for d in odd])
+for dtype in (np.complex64, np.complex128):
+    for x, y in ((c128(3, 4, 5), c128(4, 1)), (left, right)):
+        x, y = Tensor(x.astype(dtype)), Tensor(y.astype(dtype))
+        same(lambda: [x + y, x - y, x * y, x / y, x / 0.5, -x, x.conj(), ops.real(x), ops.imag(x), abs(x), x == y, x != y, ops.sign(x), x ** 2, x ** -3,
+                      ops.isnan(x), ops.isinf(x), ops.isfinite(x), ops.where(ops.isnan(x), y, x), ops.Complex()(ops.imag(x), ops.real(x))])
+        same(lambda: [x.astype(t).astype(ms.float64) for t in TYPES] + [x.astype(t) for t in (ms.complex64, ms.complex128)])
+    same(lambda: [Tensor(f32(9)).astype(t).astype(ms.complex64) for t in TYPES])
+""",
+    "functions of complex numbers": """
+names = "exp expm1 log log1p sqrt rsqrt sigmoid sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh".split()
+for dtype, tolerance in ((np.complex64, 1e-5), (np.complex128, 1e-13)):
+    for scale in (1e-9, 0.1, 1, 30):
+        x = Tensor(c128(60, scale=scale).astype(dtype))
+        same(lambda: [getattr(ops, name)(x) / ops.abs(getattr(ops, name)(x)) for name in names] + [ops.log(ops.abs(getattr(ops, name)(x))) for name in names], tolerance)
+    x, y = Tensor(c128(60).astype(dtype)), Tensor(c128(60, scale=2).astype(dtype))
+    same(lambda: [x ** y, ops.exp(Tensor(np.array([-np.inf + 2j, complex(-np.inf, np.inf), complex(np.inf, 0)])))], 3 * tolerance)
+""",
+    "arrays of complex numbers": """
+at = Tensor(np.array([1, 0, 1]))
+for dtype, tolerance in ((np.complex64, 1e-5), (np.complex128, 1e-13)):
+    x, y, wide = (Tensor(v.astype(dtype)) for v in (c128(3, 4, 5), c128(4, 1), c128(20, 30000)))
+    same(lambda: [ops.transpose(x, (2, 0, 1)).copy(), x[1:, ::2].copy(), ops.concat([x, x], 1), ops.gather(x, at, 1), ops.broadcast_to(y, (2, 4, 3)), ops.ones_like(x)])
+    same(lambda: [x.sum(1), x.sum((0, 2)), x.mean(-1), x.mean(), x.prod(0), ops.cumsum(x, 1), ops.cumprod(x, 0)], tolerance)
+    same(lambda: [wide.sum() / 1000, wide.sum(0) / 10, wide.sum(1) / 1000, wide.mean()], tolerance)
+    same(lambda: [ops.tensor_scatter_add(x, at.reshape((3, 1)), x), ops.unsorted_segment_sum(x, at, 3), ops.scatter_nd(at.reshape((3, 1)), x, (3, 4, 5))], tolerance)
+    loss = lambda v: (ops.abs(ops.exp(v) * ops.pad(ops.gather(v, at, 1), (2, 1), "reflect")[:, :1, :1] / y)).sum()
+    same(lambda: [ms.grad(loss)(x), ms.grad(lambda v: ops.real(x * v + v).sum())(y)], 10 * tolerance)
 """,
     "elements that depend on where they are": """
 for dtype in (np.float32, np.int8, np.complex128):

@@ -61,6 +61,11 @@ for dtype in (ms.float32, ms.float16, ms.float64):
     for f in (lambda v: ops.unfold(v, 3), lambda v: ops.fold(ops.unfold(v, 3), Tensor([6, 6], ms.int32), 3), lambda v: ops.pad(v, (1, 2, 3, 1), "reflect")):
         ms.grad(f)(y).asnumpy()
 ops.ScatterDiv()(ms.Parameter(Tensor(np.ones((4, 5), np.int32)), name="divided"), at[0], Tensor(np.ones((2, 5), np.int32))).asnumpy()
+for dtype in (ms.complex64, ms.complex128):
+    x = t.astype(dtype)
+    for z in (x * x / x ** 2, x.sum(), x.prod(0), ops.cumsum(x, 1), ops.unsorted_segment_sum(x, at[:, 0].repeat(2), 3), x.astype(ms.float16), abs(x) == x,
+              *(f(x) for f in (ops.exp, ops.expm1, ops.log, ops.log1p, ops.sqrt, ops.sigmoid, ops.sin, ops.tan, ops.asin, ops.acos, ops.atan, ops.acosh, ops.sign))):
+        z.asnumpy()
 for dtype in (ms.int8, ms.int64, ms.uint8, ms.float64):
     x = t.astype(dtype)
     (x // 2 + ops.abs(x) * x.max()).asnumpy()

@@ -36,9 +36,6 @@ class NestPrinter {
       : nest_(nest), plan_(plan), result_(*result) {}
 
   std::string Run() {
-    for (const NestValue& v : nest_.values) {
-      if (IsComplex(v.node.dtype)) return "complex numbers have no text";
-    }
     CollectArguments();
     if (nest_.stages == 0)
       PrintElementwise();
@@ -46,7 +43,10 @@ class NestPrinter {
       PrintWhole();
     else
       PrintChunks();
-    result_.text = Head() + kernels_;
+    auto complex = std::find_if(nest_.values.begin(), nest_.values.end(),
+                                [](const NestValue& v) { return IsComplex(v.node.dtype); });
+    bool any = complex != nest_.values.end();
+    result_.text = (any ? TextOf(complex->node.dtype) : "") + Head() + kernels_;
     return why_;
   }
 
@@ -362,7 +362,9 @@ class NestPrinter {
 
   // ---- in chunks
   size_t TotalBytes(int v) const {
-    return RegisterType(value(v).node.dtype) == "float" ? 8 : ItemSize(value(v).node.dtype);
+    DType dtype = value(v).node.dtype;  // totals of floats are doubles
+    if (dtype == DType::kComplex64) return 16;
+    return RegisterType(dtype) == "float" ? 8 : ItemSize(dtype);
   }
   void LayOutTotals() {
     for (int stage = 1; stage <= nest_.stages; ++stage) {
