@@ -43,10 +43,11 @@ class NestPrinter {
       PrintWhole();
     else
       PrintChunks();
-    auto complex = std::find_if(nest_.values.begin(), nest_.values.end(),
-                                [](const NestValue& v) { return IsComplex(v.node.dtype); });
-    bool any = complex != nest_.values.end();
-    result_.text = (any ? TextOf(complex->node.dtype) : "") + Head() + kernels_;
+    std::string types;
+    for (const NestValue& v : nest_.values) {
+      if (types.empty()) types = TextOf(v.node.dtype);
+    }
+    result_.text = types + Head() + kernels_;
     return why_;
   }
 

@@ -9,12 +9,16 @@ namespace {
 
 bool IsHalf(DType t) { return t == DType::kFloat16 || t == DType::kBFloat16; }
 
+// Of the parts of a complex number.
+DType PartOf(DType complex) {
+  return complex == DType::kComplex64 ? DType::kFloat32 : DType::kFloat64;
+}
+
 std::string CastText(const std::string& arg, DType from, DType to) {
   if (from == to) return arg;
   // To other types by the real part; true is what is not 0.
   if (IsComplex(from) && !IsComplex(to) && !IsBool(to))
-    return CastText(fmt::format("k_real({})", arg),
-                    from == DType::kComplex64 ? DType::kFloat32 : DType::kFloat64, to);
+    return CastText(fmt::format("k_real({})", arg), PartOf(from), to);
   if (IsHalf(to)) return fmt::format("CastToHalf<{}>({})", MemoryType(to), arg);
   if (RegisterType(from) == RegisterType(to)) return arg;
   return fmt::format("CastTo<{}>::Of({})", RegisterType(to), arg);
@@ -64,8 +68,7 @@ std::string RegisterType(DType dtype) {
   if (IsHalf(dtype) || dtype == DType::kFloat32) return "float";
   if (dtype == DType::kFloat64) return "double";
   if (dtype == DType::kBool) return "bool";
-  if (dtype == DType::kComplex64) return "Complex<float>";
-  if (dtype == DType::kComplex128) return "Complex<double>";
+  if (IsComplex(dtype)) return fmt::format("Complex<{}>", RegisterType(PartOf(dtype)));
   MS_ASSERT(IsInteger(dtype));
   return fmt::format("{}int{}_t", IsUnsigned(dtype) ? "u" : "", 8 * ItemSize(dtype));
 }
@@ -80,10 +83,8 @@ std::string ConstantText(double value, DType dtype) {
                        value < 0x1p63 ? fmt::format("{}ll", static_cast<int64_t>(value))
                                       : fmt::format("int64_t){}ull", static_cast<uint64_t>(value)));
   }
-  if (dtype == DType::kComplex64)
-    return fmt::format("Complex<float>({})", ConstantText(value, DType::kFloat32));
-  if (dtype == DType::kComplex128)
-    return fmt::format("Complex<double>({})", ConstantText(value, DType::kFloat64));
+  if (IsComplex(dtype))
+    return fmt::format("{}({})", RegisterType(dtype), ConstantText(value, PartOf(dtype)));
   std::string type = RegisterType(dtype);
   if (type == "float") value = static_cast<float>(value);
   if (std::isnan(value)) return fmt::format("({})__builtin_nan(\"\")", type);
