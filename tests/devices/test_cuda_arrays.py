@@ -15,7 +15,10 @@ def same(run, tolerance=0):
     ms.set_context(device_target="CPU")  # where the next tensors are cast
     for x, y in zip(a, b):
         assert x.dtype == y.dtype and x.shape == y.shape
-        np.testing.assert_allclose(y.astype(np.float64), x.astype(np.float64), rtol=tolerance, atol=tolerance)
+        wide = np.complex128 if x.dtype.kind == "c" else np.float64
+        np.testing.assert_allclose(y.astype(wide), x.astype(wide), rtol=tolerance, atol=tolerance)
+def c128(*shape, scale=1):
+    return scale * (f32(*shape, seed=4) + 1j * f32(*shape, seed=5)).astype(np.complex128)
 def numbers(*shape, seed=0):  # with ties, zeros of both signs and a nan
     x = np.round(f32(*shape, seed=seed) * 4) / 4
     x.flat[::7] = -0.0
@@ -109,6 +112,23 @@ x, chances = Tensor(np.zeros((5, 77), np.float32)), Tensor(np.random.RandomState
 same(lambda: [ops.randint(-5, 1000, (7, 33)), ops.UniformInt()((500,), Tensor(-7, ms.int32), Tensor(2147483647, ms.int32)),
               ops.randint(-2**60, 2**61, (41,)), ops.bernoulli(x, 0.3), ops.bernoulli(x, chances), ops.bernoulli(x.astype(ms.int8), 1.0)])
 """,
+    "orders and draws by weights": """
+same(lambda: [ops.randperm(n, dtype=t) for n in (1, 2, 3, 64, 1000, 20011) for t in (ms.int32, ms.int64)] + [ops.shuffle(Tensor(f32(40, 2)))])
+weights = np.abs(f32(5, 1300)) * (f32(5, 1300, seed=1) > 0)
+for dtype in (ms.float32, ms.float64, ms.float16, ms.bfloat16):
+    x = Tensor(weights).astype(dtype)
+    same(lambda: [ops.multinomial(v, n, again) for v in (x, x[0], x[:, :19]) for n, again in ((90, True), (0, True), (2, False), (0, False))])
+    same(lambda: [ops.multinomial(x, 500, False)])
+""",
+    "numbers that are drawn until they are accepted": """
+from mindspore.nn.probability.distribution._family import _gamma, _poisson
+ms.set_context(mode=0)
+step = ms.jit(lambda v: (_gamma(v), _poisson(v), ops.randperm(9), ops.multinomial(v[:3, 0], 2, False)))
+for dtype in (ms.float32, ms.float64, ms.float16, ms.bfloat16):
+    rates = Tensor(np.concatenate([np.abs(f32(500)) * k for k in (0.1, 4, 1000)] + [f32(4)]).reshape(4, -1)).astype(dtype)
+    rates[3, -4:] = Tensor([0, np.nan, -1, np.inf], dtype)
+    same(lambda: [v.astype(ms.float64) for _ in range(4) for v in step(rates)], 1e-12)
+""",
     "places in sorted rows": """
 for dtype in (np.float32, np.float16, np.int8, np.int64):
     rows, values = np.sort((f32(3, 50) * 4).astype(dtype), -1), (f32(3, 9, seed=1) * 4).astype(dtype)
@@ -197,6 +217,38 @@ for make in makers:
 v = ms.Parameter(Tensor(f32(3)), name="v")
 same(lambda: [ops.ApplyGradientDescent()(v, 0.1, Tensor(f32(3, seed=1))), ops.ApplyAdagradV2(1e-3)(v, ms.Parameter(Tensor(f32(3) ** 2), name="a"), 0.1, Tensor(f32(3, seed=1)))[1]], 1e-6)
 """,
+    "arithmetic of complex numbers": """
+odd = [0.0, -0.0, 1.0, np.inf, -np.inf, np.nan]
+left = np.array([complex(a, b) for a in odd for b in odd for c in odd for d in odd])
+right = np.array([complex(c, d) for a in odd for b in odd for c in odd for d in odd])
+for dtype in (np.complex64, np.complex128):
+    for x, y in ((c128(3, 4, 5), c128(4, 1)), (left, right)):
+        x, y = Tensor(x.astype(dtype)), Tensor(y.astype(dtype))
+        same(lambda: [x + y, x - y, x * y, x / y, x / 0.5, -x, x.conj(), ops.real(x), ops.imag(x), abs(x), x == y, x != y, ops.sign(x), x ** 2, x ** -3,
+                      ops.isnan(x), ops.isinf(x), ops.isfinite(x), ops.where(ops.isnan(x), y, x), ops.Complex()(ops.imag(x), ops.real(x))])
+        same(lambda: [x.astype(t).astype(ms.float64) for t in TYPES] + [x.astype(t) for t in (ms.complex64, ms.complex128)])
+    same(lambda: [Tensor(f32(9)).astype(t).astype(ms.complex64) for t in TYPES])
+""",
+    "functions of complex numbers": """
+names = "exp expm1 log log1p sqrt rsqrt sigmoid sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh".split()
+for dtype, tolerance in ((np.complex64, 1e-5), (np.complex128, 1e-13)):
+    for scale in (1e-9, 0.1, 1, 30):
+        x = Tensor(c128(60, scale=scale).astype(dtype))
+        same(lambda: [getattr(ops, name)(x) / ops.abs(getattr(ops, name)(x)) for name in names] + [ops.log(ops.abs(getattr(ops, name)(x))) for name in names], tolerance)
+    x, y = Tensor(c128(60).astype(dtype)), Tensor(c128(60, scale=2).astype(dtype))
+    same(lambda: [x ** y, ops.exp(Tensor(np.array([-np.inf + 2j, complex(-np.inf, np.inf), complex(np.inf, 0)])))], 3 * tolerance)
+""",
+    "arrays of complex numbers": """
+at = Tensor(np.array([1, 0, 1]))
+for dtype, tolerance in ((np.complex64, 1e-5), (np.complex128, 1e-13)):
+    x, y, wide = (Tensor(v.astype(dtype)) for v in (c128(3, 4, 5), c128(4, 1), c128(20, 30000)))
+    same(lambda: [ops.transpose(x, (2, 0, 1)).copy(), x[1:, ::2].copy(), ops.concat([x, x], 1), ops.gather(x, at, 1), ops.broadcast_to(y, (2, 4, 3)), ops.ones_like(x)])
+    same(lambda: [x.sum(1), x.sum((0, 2)), x.mean(-1), x.mean(), x.prod(0), ops.cumsum(x, 1), ops.cumprod(x, 0)], tolerance)
+    same(lambda: [wide.sum() / 1000, wide.sum(0) / 10, wide.sum(1) / 1000, wide.mean()], tolerance)
+    same(lambda: [ops.tensor_scatter_add(x, at.reshape((3, 1)), x), ops.unsorted_segment_sum(x, at, 3), ops.scatter_nd(at.reshape((3, 1)), x, (3, 4, 5))], tolerance)
+    loss = lambda v: (ops.abs(ops.exp(v) * ops.pad(ops.gather(v, at, 1), (2, 1), "reflect")[:, :1, :1] / y)).sum()
+    same(lambda: [ms.grad(loss)(x), ms.grad(lambda v: ops.real(x * v + v).sum())(y)], 10 * tolerance)
+""",
     "elements that depend on where they are": """
 for dtype in (np.float32, np.int8, np.complex128):
     x = Tensor((f32(3, 4, 5) * 4).astype(dtype))
@@ -226,6 +278,12 @@ with pytest.raises(ValueError, match=r"For 'Bernoulli', 'p' must be in \\[0, 1\\
     ops.bernoulli(Tensor(f32(3)), Tensor([0.5, 1.5, 0.2])).asnumpy()
 with pytest.raises(ValueError, match="'minval' must be less than 'maxval', but got 5 and 5"):
     ops.UniformInt()((3,), Tensor(5, ms.int32), Tensor(5, ms.int32)).asnumpy()
+for again in (True, False):
+    with pytest.raises(ValueError, match="For 'Multinomial', the weights must be finite and not negative, but are not at position 4"):
+        ops.multinomial(Tensor([[1.0, 2, 3], [0, np.inf, 1]]), 2, again).asnumpy()
+for again, needed in ((True, 1), (False, 2)):
+    with pytest.raises(ValueError, match=f"For 'Multinomial', a row must have at least {needed} positive weights, but got {needed - 1}"):
+        ops.multinomial(Tensor([[1.0, 2, 3], [0, 0, needed - 1]]), 2, again).asnumpy()
 x, at = Tensor(f32(4, 5)), Tensor(np.array([[0, 1], [1, 5]], np.int32))
 with pytest.raises(IndexError, match=r"For 'GatherNd', the indices into axis 1 must be in \\[0, 5\\), but got 5 in row 1"):
     ops.gather_nd(x, at).asnumpy()

@@ -53,7 +53,8 @@ for dtype in (ms.float32, ms.bfloat16, ms.float64, ms.int8):
         [v.asnumpy() for v in (ops.logcumsumexp(y, 0), ms.grad(lambda v: ops.cumprod(v, 1))(y), ops.linspace(y[0, 0], y[0, 1], 5))]
 for z in (ops.pad(t, (1, 2)), ops.pad(t, (1, 2), "reflect"), ops.tile(t, (2, 3)), ops.tril(t), ops.eye(3), ops.arange(0.5, 3, 0.25),
           ops.one_hot(at, 4), t.argmax(0), ops.interpolate(x, size=(4, 9), mode="bilinear"), ops.randint(0, 9, (5,)),
-          ops.bernoulli(t, 0.5), ops.searchsorted(t[0], t)):
+          ops.bernoulli(t, 0.5), ops.searchsorted(t[0], t), ops.randperm(9), ops.multinomial(abs(t), 3), ops.multinomial(abs(t), 3, False),
+          ops.gamma((3,), abs(t), Tensor(1.0)), ops.random_poisson((3,), abs(t))):
     z.asnumpy()
 for dtype in (ms.float32, ms.float16, ms.float64):
     y = x.astype(dtype)
@@ -74,6 +75,11 @@ for dtype in (ms.float32, ms.float64):
     ms.grad(lambda v: ops.ctc_loss(v, at, *lengths, 0, "none")[0])(Tensor(f32(4, 2, 5)).astype(dtype)).asnumpy()
 ops.NMSWithMask()(Tensor(f32(300, 5)))[2].asnumpy()
 ops.ScatterDiv()(ms.Parameter(Tensor(np.ones((4, 5), np.int32)), name="divided"), at[0], Tensor(np.ones((2, 5), np.int32))).asnumpy()
+for dtype in (ms.complex64, ms.complex128):
+    x = t.astype(dtype)
+    for z in (x * x / x ** 2, x.sum(), x.prod(0), ops.cumsum(x, 1), ops.unsorted_segment_sum(x, at[:, 0].repeat(2), 3), x.astype(ms.float16), abs(x) == x,
+              *(f(x) for f in (ops.exp, ops.expm1, ops.log, ops.log1p, ops.sqrt, ops.sigmoid, ops.sin, ops.tan, ops.asin, ops.acos, ops.atan, ops.acosh, ops.sign))):
+        z.asnumpy()
 for dtype in (ms.int8, ms.int64, ms.uint8, ms.float64):
     x = t.astype(dtype)
     ops.matmul(x, x.T).asnumpy()

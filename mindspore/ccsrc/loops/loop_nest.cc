@@ -102,7 +102,7 @@ class NestBuilder {
 
   std::string AddReduction(const FusedValue& value) {
     Reduction how = ReductionOf(*value.node->op);
-    bool real = IsFloating(value.dtype);
+    bool real = IsContinuous(value.dtype);
     if (how == Reduction::kNone || (how == Reduction::kMean && !real) || IsBool(value.dtype))
       return fmt::format("'{}' of {} has no loop", value.node->op->name, Name(value.dtype));
     ScalarNode node{ScalarOp::kInput, value.dtype};

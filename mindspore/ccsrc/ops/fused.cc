@@ -62,7 +62,6 @@ class Analysis {
   };
 
   std::string Visit(const Node& node) {
-    if (IsComplex(node.outputs[0].dtype())) return "a value is complex";
     if (node.kind == NodeKind::kConstant) return VisitConstant(node);
     const OpDef& op = *node.op;
     if (&op == Known().fill) {
@@ -84,7 +83,8 @@ class Analysis {
 
   std::string VisitConstant(const Node& node) {
     const Tensor& value = node.value;
-    if (value.size() != 1) return fmt::format("the constant {} is not a number", value.ToString());
+    if (value.size() != 1 || IsComplex(value.dtype()))
+      return fmt::format("the constant {} is not a number", value.ToString());
     double number = value.Item();
     if (IsInteger(value.dtype()) && std::abs(number) >= 0x1p53)
       return fmt::format("the constant {} is not exact as a double", value.ToString());

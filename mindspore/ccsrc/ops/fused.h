@@ -21,7 +21,7 @@
 // row-major order of these. R, seen from the outermost axis and with neighbouring axes of a kind
 // merged, is one of: nothing, everything, [K, R] (rows), [R, K] (columns), [R, K, R] (channels).
 // Each value is rounded to its dtype, as single ops do; what an op accumulates in is its own
-// affair. No value is complex.
+// affair. No constant is complex, nor any value of a body that the fuse pass makes.
 #pragma once
 
 #include <string>

@@ -55,6 +55,11 @@ static inline unsigned atomicCAS(unsigned* at, unsigned expected, unsigned value
   if (old == expected) *at = value;
   return old;
 }
+static inline unsigned atomicExch(unsigned* at, unsigned value) {
+  unsigned old = *at;
+  *at = value;
+  return old;
+}
 static inline float atomicAdd(float* at, float value) {
   float old = *at;
   *at = old + value;

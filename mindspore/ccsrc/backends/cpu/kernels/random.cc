@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "backends/cpu/cpu.h"
@@ -269,28 +270,38 @@ KernelChoice MakeBernoulli(const KernelRequest& r) {
       4.0 * static_cast<double>(size));
 }
 
+// Running sums, by 256 stretches: a block of a GPU's threads shares them like this, and has the
+// same bits.
+std::vector<double> RunningSums(const std::vector<double>& weights) {
+  std::vector<double> sums;
+  size_t stretch = (weights.size() + 255) / 256;
+  double before = 0, sum = 0;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    if (i % stretch == 0) before += std::exchange(sum, 0);
+    sums.push_back(before + (sum += weights[i]));
+  }
+  return sums;
+}
+
 // With replacement: the inverse of the running sum. Without: the smallest of exponential waiting
 // times, whose rates are the weights.
 void SampleRow(const std::vector<double>& weights, int64_t row, int64_t samples, bool replacement,
                Wide& wide, int64_t* out) {
   auto k = static_cast<int64_t>(weights.size());
-  double total = 0;
-  int64_t positive = 0;
+  int64_t positive = 0, needed = replacement ? 1 : samples;
   for (double w : weights) {
     if (!(w >= 0) || std::isinf(w))
       Throw(ErrorKind::kValue,
             "For 'Multinomial', the weights must be finite and not negative, but got {}.", w);
-    total += w;
     positive += w > 0;
   }
-  if (total <= 0 || (!replacement && positive < samples)) {
+  if (positive < needed) {
     Throw(ErrorKind::kValue,
-          "For 'Multinomial', a row must have at least {} positive weights, but got {}.",
-          replacement ? 1 : samples, positive);
+          "For 'Multinomial', a row must have at least {} positive weights, but got {}.", needed,
+          positive);
   }
   if (replacement) {
-    std::vector<double> sums(weights.size());
-    std::partial_sum(weights.begin(), weights.end(), sums.begin());
+    std::vector<double> sums = RunningSums(weights);
     for (int64_t i = 0; i < samples; ++i) {
       auto it =
           std::upper_bound(sums.begin(), sums.end(), wide.Uniform(row * samples + i) * sums.back());

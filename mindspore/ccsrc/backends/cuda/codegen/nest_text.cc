@@ -36,9 +36,6 @@ class NestPrinter {
       : nest_(nest), plan_(plan), result_(*result) {}
 
   std::string Run() {
-    for (const NestValue& v : nest_.values) {
-      if (IsComplex(v.node.dtype)) return "complex numbers have no text";
-    }
     CollectArguments();
     if (nest_.stages == 0)
       PrintElementwise();
@@ -46,7 +43,11 @@ class NestPrinter {
       PrintWhole();
     else
       PrintChunks();
-    result_.text = Head() + kernels_;
+    std::string types;
+    for (const NestValue& v : nest_.values) {
+      if (types.empty()) types = TextOf(v.node.dtype);
+    }
+    result_.text = types + Head() + kernels_;
     return why_;
   }
 
@@ -362,7 +363,9 @@ class NestPrinter {
 
   // ---- in chunks
   size_t TotalBytes(int v) const {
-    return RegisterType(value(v).node.dtype) == "float" ? 8 : ItemSize(value(v).node.dtype);
+    DType dtype = value(v).node.dtype;  // totals of floats are doubles
+    if (dtype == DType::kComplex64) return 16;
+    return RegisterType(dtype) == "float" ? 8 : ItemSize(dtype);
   }
   void LayOutTotals() {
     for (int stage = 1; stage <= nest_.stages; ++stage) {

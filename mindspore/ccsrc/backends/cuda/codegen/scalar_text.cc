@@ -1,5 +1,7 @@
 #include "backends/cuda/codegen/scalar_text.h"
 
+#include <ms_cuda_texts.h>  // made when this is built
+
 #include <cmath>
 
 namespace ms::cuda {
@@ -7,8 +9,16 @@ namespace {
 
 bool IsHalf(DType t) { return t == DType::kFloat16 || t == DType::kBFloat16; }
 
+// Of the parts of a complex number.
+DType PartOf(DType complex) {
+  return complex == DType::kComplex64 ? DType::kFloat32 : DType::kFloat64;
+}
+
 std::string CastText(const std::string& arg, DType from, DType to) {
   if (from == to) return arg;
+  // To other types by the real part; true is what is not 0.
+  if (IsComplex(from) && !IsComplex(to) && !IsBool(to))
+    return CastText(fmt::format("k_real({})", arg), PartOf(from), to);
   if (IsHalf(to)) return fmt::format("CastToHalf<{}>({})", MemoryType(to), arg);
   if (RegisterType(from) == RegisterType(to)) return arg;
   return fmt::format("CastTo<{}>::Of({})", RegisterType(to), arg);
@@ -39,11 +49,6 @@ bool TakesBool(ScalarOp op) {
   }
 }
 
-bool TakesComplexOnly(ScalarOp op) {
-  return op == ScalarOp::kReal || op == ScalarOp::kImag || op == ScalarOp::kConj ||
-         op == ScalarOp::kComplex;
-}
-
 }  // namespace
 
 std::string MemoryType(DType dtype) {
@@ -63,9 +68,12 @@ std::string RegisterType(DType dtype) {
   if (IsHalf(dtype) || dtype == DType::kFloat32) return "float";
   if (dtype == DType::kFloat64) return "double";
   if (dtype == DType::kBool) return "bool";
+  if (IsComplex(dtype)) return fmt::format("Complex<{}>", RegisterType(PartOf(dtype)));
   MS_ASSERT(IsInteger(dtype));
   return fmt::format("{}int{}_t", IsUnsigned(dtype) ? "u" : "", 8 * ItemSize(dtype));
 }
+
+std::string TextOf(DType dtype) { return IsComplex(dtype) ? kComplexText : ""; }
 
 std::string ConstantText(double value, DType dtype) {
   if (dtype == DType::kBool) return value != 0 ? "true" : "false";
@@ -75,6 +83,8 @@ std::string ConstantText(double value, DType dtype) {
                        value < 0x1p63 ? fmt::format("{}ll", static_cast<int64_t>(value))
                                       : fmt::format("int64_t){}ull", static_cast<uint64_t>(value)));
   }
+  if (IsComplex(dtype))
+    return fmt::format("{}({})", RegisterType(dtype), ConstantText(value, PartOf(dtype)));
   std::string type = RegisterType(dtype);
   if (type == "float") value = static_cast<float>(value);
   if (std::isnan(value)) return fmt::format("({})__builtin_nan(\"\")", type);
@@ -85,10 +95,6 @@ std::string ConstantText(double value, DType dtype) {
 
 std::string ScalarText(const ScalarNode& node, const std::vector<std::string>& args,
                        const std::vector<DType>& dtypes, std::string* why) {
-  if (TakesComplexOnly(node.op) || IsComplex(node.dtype)) {
-    *why = fmt::format("'{}' of complex numbers has no text", Name(node.op));
-    return "";
-  }
   if (node.op == ScalarOp::kCast) return CastText(args[0], dtypes[0], node.dtype);
   bool selects = node.op == ScalarOp::kSelect;
   if (!selects && IsBool(dtypes[0]) && !TakesBool(node.op)) {

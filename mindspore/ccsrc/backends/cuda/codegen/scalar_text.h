@@ -10,6 +10,8 @@ namespace ms::cuda {
 
 std::string MemoryType(DType dtype);    // of an element: "Float16", "int32_t"
 std::string RegisterType(DType dtype);  // of what is computed with: "float", "int32_t"
+// What precedes the text of a kernel that computes with these numbers.
+std::string TextOf(DType dtype);
 
 // Half types have the numbers of their registers: a body's constants are not rounded to them.
 std::string ConstantText(double value, DType dtype);

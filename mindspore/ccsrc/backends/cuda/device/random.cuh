@@ -6,6 +6,9 @@
 struct Numbers {
   // Seed, offset, elements, the word of the first element, the op's own seeds, the ticket.
   long long at[7];
+  // Of device/sampling.cuh: rows of `size` elements of which `kept` are drawn, sorted runs of
+  // `width`, another ticket.
+  long long rows, size, kept, width, fewer;
 };
 typedef const uint64_t* Recorded;  // null, or these two
 
@@ -20,6 +23,12 @@ MS_FUNCTION uint64_t SeedOf(Recorded recorded, const Numbers& n) {
   const uint64_t seed = recorded ? recorded[0] : (uint64_t)n.at[0];
   if (n.at[4] == 0 && n.at[5] == 0) return seed;
   return Mix(Mix(seed ^ (uint64_t)n.at[4]) + (uint64_t)n.at[5]);
+}
+struct Stream {
+  uint64_t seed, offset;
+};
+MS_FUNCTION Stream StreamOf(Recorded recorded, const Numbers& n) {
+  return Stream{SeedOf(recorded, n), (uint64_t)n.at[1] + (recorded ? recorded[1] : 0)};
 }
 struct Words {
   uint32_t at[4];
@@ -61,12 +70,11 @@ MS_FUNCTION void Normals(uint32_t radius_word, uint32_t angle_word, float* first
 // be outside of [0, elements).
 template <class F>
 MS_FUNCTION void ForWords(Recorded recorded, Numbers n, F body) {
-  const uint64_t seed = SeedOf(recorded, n);
-  const uint64_t offset = (uint64_t)n.at[1] + (recorded ? recorded[1] : 0);
+  const Stream stream = StreamOf(recorded, n);
   const long long first = n.at[3] / 64 * 16, end = (n.at[3] + n.at[2] + 63) / 64 * 16;
   const long long step = (long long)gridDim.x * 256;
   for (long long c = first + (long long)blockIdx.x * 256 + threadIdx.x; c < end; c += step) {
-    const Words words = Philox(seed, offset, (uint64_t)c);
+    const Words words = Philox(stream.seed, stream.offset, (uint64_t)c);
     body(words, c / 16 * 64 + c % 16 - n.at[3]);
   }
 }
@@ -107,8 +115,9 @@ MS_FUNCTION void Drop(Recorded recorded, const M* x, M* y, M* mask, uint64_t thr
 // The seed and the offset that Drop would draw with, as a value, and what it would multiply by.
 MS_FUNCTION void KeyOfDrop(Recorded recorded, long long* key, Numbers n) {
   if (blockIdx.x != 0 || threadIdx.x != 0) return;
-  key[0] = (long long)SeedOf(recorded, n);
-  key[1] = n.at[1] + (recorded ? (long long)recorded[1] : 0);
+  const Stream stream = StreamOf(recorded, n);
+  key[0] = (long long)stream.seed;
+  key[1] = (long long)stream.offset;
 }
 template <class R>
 MS_FUNCTION void MaskOfDrop(Recorded key, R* mask, uint64_t threshold, R scale, Numbers n) {
@@ -126,8 +135,18 @@ MS_FUNCTION uint64_t UpperHalf(uint64_t a, uint64_t b) {
   const uint64_t cross = (a0 * b0 >> 32) + (a0 * b1 & low) + (a1 * b0 & low);
   return a1 * b1 + (a0 * b1 >> 32) + (a1 * b0 >> 32) + (cross >> 32);
 }
-// Integers from the first number up to, but without, the second one. Each takes two words, which
-// are 32 apart: a thread has those of two integers. Numbers: twice as many elements.
+// body(number, i): numbers of 64 bits are two words, which are 32 apart: a thread has those of two of
+// them. Numbers: twice as many elements.
+template <class F>
+MS_FUNCTION void ForWideWords(Recorded recorded, Numbers n, F body) {
+  ForWords(recorded, n, [=](Words words, long long e) {
+    for (int j = 0; j < 2; ++j) {
+      const long long at = e / 64 * 32 + e % 64 + 16 * j;
+      if (at < n.at[2] / 2) body((uint64_t)words.at[j] << 32 | words.at[j + 2], at);
+    }
+  });
+}
+// Integers from the first number up to, but without, the second one.
 template <class T>
 MS_FUNCTION void Integers(Fault* fault, Recorded recorded, const T* low, const T* high, T* out,
                           Numbers n) {
@@ -136,13 +155,8 @@ MS_FUNCTION void Integers(Fault* fault, Recorded recorded, const T* low, const T
     Report(fault, (unsigned)n.at[6], (long long)first, (long long)end);
     return;
   }
-  ForWords(recorded, n, [=](Words words, long long e) {
-    for (int j = 0; j < 2; ++j) {
-      const long long at = e / 64 * 32 + e % 64 + 16 * j;
-      const uint64_t word = (uint64_t)words.at[j] << 32 | words.at[j + 2];
-      const uint64_t range = (uint64_t)end - (uint64_t)first;
-      if (at < n.at[2] / 2) out[at] = (T)((uint64_t)first + UpperHalf(word, range));
-    }
+  ForWideWords(recorded, n, [=](uint64_t word, long long i) {
+    out[i] = (T)((uint64_t)first + UpperHalf(word, (uint64_t)end - (uint64_t)first));
   });
 }
 // 1 with a probability, which is that of all elements or of each.

@@ -5,16 +5,6 @@ struct Numbers {
   long long lines, size, inner;
 };
 
-// Sums of half types and of Float32 run in double.
-template <class R>
-struct Wider {
-  typedef R type;
-};
-template <>
-struct Wider<float> {
-  typedef double type;
-};
-
 // Kinds of scans: a State of one element, what two of them come to, and what is kept of it.
 // Place: of an element, and of the one before it in the order of the scan (-1: none).
 struct Place {
@@ -29,7 +19,7 @@ struct Arrays {
 template <class M>
 struct Scanned {
   typedef decltype(Load(M())) Element;
-  typedef typename Wider<Element>::type Wide;
+  typedef typename TotalOf<Element>::type Wide;
   static MS_INSIDE Wide Read(const M* x, long long at) { return (Wide)Load(x[at]); }
   static MS_INSIDE void Write(M* y, long long at, Wide value) {
     y[at] = Stored<M>::Of((Element)value);

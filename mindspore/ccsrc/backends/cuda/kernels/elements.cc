@@ -126,7 +126,6 @@ void PutPlaces(const std::string& mode, int64_t size, int64_t before, int64_t al
 }
 
 KernelChoice MakeMirrorPadGrad(const KernelRequest& r) {
-  if (IsComplex(r.dtype(0))) return No("needs real numbers, got {}", Name(r.dtype(0)));
   const Shape &dy = r.shape(0), &dx = r.out[0].shape();
   if (static_cast<size_t>(dx.rank()) > kMostAxes) return No("needs at most {} axes", kMostAxes);
   if (dx.size() == 0) return NothingToDo();
@@ -144,7 +143,7 @@ KernelChoice MakeMirrorPadGrad(const KernelRequest& r) {
   BufferRef table = Buffer::Allocate(bytes, TheMemory());
   TheMemory().Store(table->data(), words.data(), bytes);
   std::string text =
-      kElementsText +
+      TextOf(r.dtype(0)) + kElementsText +
       EntryText(
           0, fmt::format("const {0}* dy, const long long* table, {0}* dx", MemoryType(r.dtype(0))),
           "AddPlaces(dy, table, dx, n);");

@@ -123,7 +123,6 @@ KernelChoice Write(const KernelRequest& r, const Places& places, const Written& 
   bool sets = w.change == std::string_view("Set");
   if (std::string why = Refusal(places); !why.empty()) return No("{}", why);
   if (r.dtype(w.updates) != type.dtype()) return No("the updates must be of the written dtype");
-  if (IsComplex(type.dtype()) && !sets) return No("needs real numbers");
   bool whole = IsInteger(type.dtype()) && w.change == std::string_view("Over");
   std::string memory = sets ? UnitType(ItemSize(type.dtype())) : MemoryType(type.dtype());
   std::string arguments =
@@ -135,7 +134,7 @@ KernelChoice Write(const KernelRequest& r, const Places& places, const Written& 
                         ConstantText(w.around, type.dtype()));
   if (whole) first = "RefuseZeros(fault, x, (unsigned)n.width, n);";
   std::string text =
-      Text() +
+      TextOf(type.dtype()) + Text() +
       EntryText(0, arguments, fmt::format("SortPlaces<{}>(fault, index, to, n);", places.form),
                 kOwn) +
       EntryText(1, arguments, "MergeRuns(from, to, 1, n.rows, n.width);") +

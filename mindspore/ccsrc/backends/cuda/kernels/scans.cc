@@ -11,7 +11,6 @@ namespace {
 
 // `kind`: a struct of device/scans.cuh, with {} in the place of its type of elements.
 KernelChoice Scan(const KernelRequest& r, const std::string& kind, bool exclusive, bool reverse) {
-  if (IsComplex(r.dtype(0))) return No("needs real numbers, got {}", Name(r.dtype(0)));
   const Shape& shape = r.shape(0);
   int64_t lines = 1, size = 1, inner = 1;
   if (shape.rank() > 0) {
@@ -30,8 +29,8 @@ KernelChoice Scan(const KernelRequest& r, const std::string& kind, bool exclusiv
       fmt::format("const {0}* x, const {0}* factor, {0}* y, long long* places", memory);
   return FunctionKernel(
       [=, two = r.in.size() > 1, places = r.out.size() > 1,
-       program =
-           Program::Of(kScansText + EntryText(0, arguments, body), 1)](const KernelArgs& args) {
+       program = Program::Of(TextOf(r.dtype(0)) + kScansText + EntryText(0, arguments, body), 1)](
+          const KernelArgs& args) {
         LaunchText(
             StreamOf(args), *program, 0, BlocksFor(lines * (blocks ? 256 : 1)),
             {args.in[0], two ? args.in[1] : nullptr, args.out[0], places ? args.out[1] : nullptr},
