@@ -23,6 +23,7 @@ PARTS = {
     "steps": [*PYTEST, "tests/devices/test_cuda_graphs.py"],
     "ranks": [*PYTEST, "tests/devices/test_cuda_ranks.py"],  # of two GPUs or more
     "speed": ["scripts/gpu_speed.py"],
+    "peers": ["benchmarks/gpu.py"],  # beside PyTorch, where that is installed
     "rows": [*PYTEST, "tests/ops/test_ops.py", "-k", "test_eager"],
     "graphs": [*PYTEST, "tests/ops/test_ops.py", "-k", "test_graph"],
     "networks": [*PYTEST, "tests/networks", "-m", "not slow"],
