@@ -265,6 +265,11 @@ for dtype in (ms.float16, ms.bfloat16):
     attention(dtype, mask=hidden(2, 1, 6, 6))
     attention(dtype, mask=np.array([False]))
     attention(dtype, mask=huge)
+    attention(dtype, mask=huge * (1e5 if dtype == ms.bfloat16 else 1), causal=True)
+    for number in (-65504, -1e30 if dtype == ms.bfloat16 else -1e4):
+        attention(dtype, mask=np.full((1, 1), number, np.float32))
+        attention(dtype, mask=np.where(hidden(6, 6), number, 0).astype(np.float32))
+    attention(dtype, mask=np.where(hidden(7, 6)[1:] & (np.arange(6) > 0), -np.inf, 0).astype(np.float32))
     attention(dtype, lead=())
     attention(dtype, lead=(3,), mask=f32(3, 1, 6))
     attention(dtype, lead=(2, 2, 3), mask=f32(3, 6, 6))
@@ -274,6 +279,32 @@ for dtype in (ms.float16, ms.bfloat16):
     )
     assert said.count("-> cudnn") > 40 and "AttentionGrad(" in said
     assert "-> a composition of other ops" not in said
+
+
+@pytest.mark.slow
+def test_a_gradient_that_is_composed_reads_what_cudnn_has_kept():
+    """Whatever the number is that hides; so do gradients of gradients."""
+    said = run(
+        ATTENTION
+        + """
+import functools
+def net(q, k, v, m, fill):
+    scores = ops.masked_fill(ops.matmul(q, k.swapaxes(-1, -2)) * 0.4, m, fill)
+    return (ops.matmul(ops.softmax(scores, -1), v) ** 2).astype(ms.float32).sum()
+ms.set_context(deterministic="ON")
+for fill in (-1e25, -1e30, -3e38):
+    step = ms.jit(ms.grad(functools.partial(net, fill=fill), (0, 1, 2)))
+    def gradients():
+        q, k, v = (Tensor(f32(2, 3, 6, 8, seed=s)).astype(ms.bfloat16) for s in range(3))
+        return [g.astype(ms.float32).asnumpy() for g in step(q, k, v, Tensor(hidden(6, 6)))]
+    a, b = both(gradients)
+    for p, r in zip(a, b):
+        np.testing.assert_allclose(r, p, rtol=8e-2, atol=8e-2 * np.abs(p).max(), err_msg=str(fill))
+""",
+        says=True,
+        MS_LOG="dispatch",
+    )
+    assert "-> cudnn" in said and "adds in an order of chance" in said
 
 
 @pytest.mark.slow

@@ -108,7 +108,9 @@ Recordings::Part Recordings::MakePart(const Plan& plan, const Instruction& code,
     }
     Value& value = part.values[value_of[cell]];
     value.bytes = std::max(value.bytes, bytes);
+    value.read |= !written && !value.written;
     value.written |= written;
+    value.pinned = value.read && value.written;
   };
   for (uint32_t i = launches.begin; i < launches.end; ++i) {
     const PlannedLaunch& launch = plan.launches[i];

@@ -29,8 +29,9 @@ class Recordings {
     uint32_t cell;
     uint32_t place;  // one of those that show it
     size_t bytes;
+    bool read = false;           // by the range, before it is written
     bool written = false;        // by the range
-    bool pinned = false;         // a Parameter that is updated in place: never copied
+    bool pinned = false;         // updated in place, as a Parameter is: never copied
     bool moves = false;          // it comes at other addresses: copied
     const void* last = nullptr;  // where it lay
   };

@@ -67,7 +67,7 @@ Array ScoresOf(Values& values, const Scored& scored, const Tensor& q, const Tens
   const Array &query = values.Get(q), &key = values.Get(k);
   Array scores({q.sizes[0], q.sizes[1], q.sizes[2], k.sizes[2]});
   ForScores(scores.sizes, [&](int64_t head, int64_t i, int64_t j, size_t e) {
-    scores.at[e] = scale * Product(query, head, i, key, j);
+    scores.at[e] = static_cast<float>(scale * Product(query, head, i, key, j));
   });
   if (scored.steps.empty()) return scores;
   values.Put(scored.from, std::move(scores));

@@ -74,7 +74,10 @@ const Array& Values::Get(const Tensor& t) {
 }
 
 void Values::Give(const Tensor& t, Array array) {
-  if (!t.between) Write(t, addresses.at(t.name), array);
+  if (!t.between)
+    Write(t, addresses.at(t.name), array);
+  else if (t.type == 0)
+    for (double& value : array.at) value = static_cast<float>(value);
   values_[t.name] = std::move(array);
 }
 

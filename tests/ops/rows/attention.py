@@ -6,6 +6,7 @@ from rowlib import args, b1, bf16, f16, f32, f64, i64, row, wrt
 import mindspore as ms
 
 KEY = i64([5, 7])
+HIDDEN = -(2.0**100)  # what the op hides by
 LOOSE = {f16: 2e-2, bf16: 1e-1}
 
 
@@ -16,7 +17,7 @@ def scores(q, k, mask, scale, causal, fill):
     return np.where(late, -np.inf, s) if causal else s
 
 
-def attention(q, k, v, mask, key, scale=1.0, causal=False, fill=-1e30, keep_prob=1.0):
+def attention(q, k, v, mask, key, scale=1.0, causal=False, fill=HIDDEN, keep_prob=1.0):
     s = scores(q, k, mask, scale, causal, fill)
     largest = s.max(-1, initial=-np.inf)
     e = np.exp(s - largest[..., None])
@@ -26,7 +27,7 @@ def attention(q, k, v, mask, key, scale=1.0, causal=False, fill=-1e30, keep_prob
 
 
 def attention_grad(
-    q, k, v, mask, key, largest, log_sum, delta, dout, out, scale=1.0, causal=False, fill=-1e30
+    q, k, v, mask, key, largest, log_sum, delta, dout, out, scale=1.0, causal=False, fill=HIDDEN
 ):
     s = scores(q, k, mask, scale, causal, fill)
     p = np.exp(s - largest[..., None] - log_sum[..., None])
@@ -128,7 +129,7 @@ def wrong_tangent(i, x, says):
 row(
     "AttentionGrad",
     ref=attention_grad,
-    # The first row of `hidden` would have exp(-1e30 - largest) = 0 here, as any other.
+    # The first row of `hidden` would have exp(HIDDEN - largest) = 0 here, as any other.
     good=[
         args(*with_tangents(given), **attrs)
         for given, attrs in SAMPLES

@@ -109,7 +109,7 @@ class DnnPlanner {
 
   // Null: `why` says what was tried.
   std::shared_ptr<const DnnPlan> Make(const DnnPlan::Describe& describe, std::string* why) {
-    TheSession();  // a library that is missing is no refusal
+    std::lock_guard lock(TheSession().mutex);  // a library that is missing is no refusal
     DnnDescriptor graph = nullptr;
     try {
       graph = Graph(describe);
@@ -228,14 +228,15 @@ std::shared_ptr<const DnnPlan> DnnPlan::Of(const std::string& key, const DnnPoli
   std::shared_ptr<const DnnPlan> made = DnnPlanner(policy).Make(describe, why);
   if (!made) return nullptr;
   std::lock_guard lock(*mutex);
-  if (plans->size() >= kMostPlans) {  // what is given to the stream may still use them
-    TheMemory().stream().WaitForAll();
-    plans->clear();
-  }
+  if (plans->size() >= kMostPlans) plans->clear();
   return plans->emplace(whole, std::move(made)).first->second;
 }
 
 DnnPlan::~DnnPlan() {
+  try {
+    if (plan_) TheMemory().stream().WaitForAll();  // what is given to the stream may still use it
+  } catch (const std::exception&) {  // at the end of the process, when the driver has gone
+  }
   for (auto it = parts_.rbegin(); it != parts_.rend(); ++it) TheDnn().DestroyDescriptor(*it);
 }
 

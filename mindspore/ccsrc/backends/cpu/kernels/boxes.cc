@@ -74,6 +74,7 @@ struct Points {
 };
 
 struct RegionGeometry {
+  std::string_view op;                      // its name
   int64_t images, channels, height, width;  // of the features
   int64_t count, rows, columns;             // boxes, and what each becomes
   double scale;
@@ -81,7 +82,8 @@ struct RegionGeometry {
   bool end_counts;
 
   RegionGeometry(const KernelRequest& r, const Shape& features)
-      : images(features[0]),
+      : op(r.op.name),
+        images(features[0]),
         channels(features[1]),
         height(features[2]),
         width(features[3]),
@@ -108,7 +110,7 @@ struct Region {
     image = static_cast<int64_t>(roi[0]);
     if (!(roi[0] >= T{0} && image < g.images)) {
       Throw(ErrorKind::kValue,
-            "For 'ROIAlign', the numbers of images in 'rois' must be in [0, {}), but got {}.",
+            "For '{}', the numbers of images in 'rois' must be in [0, {}), but got {}.", g.op,
             g.images, roi[0]);
     }
     auto scale = static_cast<T>(g.scale), end = g.end_counts ? scale : T{0};
@@ -120,7 +122,7 @@ struct Region {
     }
     for (T step : {h / static_cast<T>(g.rows), w / static_cast<T>(g.columns)}) {
       if (g.samples <= 0 && step > static_cast<T>(kMostRegionPoints))
-        Throw(ErrorKind::kValue, "For 'ROIAlign', {}.",
+        Throw(ErrorKind::kValue, "For '{}', {}.", g.op,
               fmt::format(kRegionTooLarge, kMostRegionPoints, box));
     }
     y.Place(top, h, g.rows, g.samples, g.height);

@@ -19,10 +19,11 @@ namespace {
 
 enum : size_t { kQuery, kKey, kValue, kMask, kLargest = 5, kLogSum, kOutGrad = 8, kOut };
 
-// Where a score is hidden, this is added to it, and it is nothing else then. A power of two, as
-// cuDNN multiplies what it takes away again. Numbers above the other one do not hide for sure.
+// What is added to a score to hide it: it is nothing else then, and nothing after as much is added
+// again. A power of two stays itself when cuDNN multiplies by a number and takes that away again.
 constexpr float kHidden = -0x1p100f;
-constexpr double kHidesForSure = -1e20;
+// A mask below this hides: a score makes no difference to it. The other one is for boolean masks.
+constexpr double kHides = -1e8, kHidesForSure = -1e20;
 
 bool IsHalf(DType dtype) { return dtype == DType::kFloat16 || dtype == DType::kBFloat16; }
 
@@ -65,6 +66,10 @@ bool Hides(const KernelRequest& r) { return r.attr<bool>("masked") && IsBool(r.d
 // A number of each row, beside its elements; of an input.
 Term Column(const Term& rows) { return Reshape(rows, Join({rows.shape(), Shape{int64_t{1}}})); }
 
+Term Below(GraphEmitter& e, const Term& x, double limit) {
+  return e.Call("LessEqual", {x, e.Scalar(limit, DType::kFloat32)});
+}
+
 class AttentionKernel : public Kernel {
  public:
   AttentionKernel(const KernelRequest& r, const AttentionProblem& problem,
@@ -76,13 +81,14 @@ class AttentionKernel : public Kernel {
     for (const Type& type : r.in) in_bytes_.push_back(type.bytes());
     workspace_bytes_ = RoundUp(plan_->workspace_bytes());
     cost_ns_ = 8000;  // of the host
-    if (!Hides(r)) return;
-    double fill = std::isinf(r.attr<double>("fill")) ? -INFINITY : double{kHidden};
-    Prepare(r, 'm', {kMask}, Type(DType::kFloat32, r.shape(kMask)),
-            [fill](GraphEmitter& e, const Terms& x) {
-              return e.Call("Select",
-                            {x[0], e.Scalar(fill, DType::kFloat32), e.Scalar(0, DType::kFloat32)});
-            });
+    if (Hides(r)) {
+      double fill = std::isinf(r.attr<double>("fill")) ? -INFINITY : double{kHidden};
+      Prepare(r, 'm', {kMask}, Type(DType::kFloat32, r.shape(kMask)),
+              [fill](GraphEmitter& e, const Terms& x) {
+                return e.Call("Select", {x[0], e.Scalar(fill, DType::kFloat32),
+                                         e.Scalar(0, DType::kFloat32)});
+              });
+    }
   }
 
  protected:
@@ -164,7 +170,14 @@ class Forward : public AttentionKernel {
     const Type& rows = r.out[1];
     logarithm_ = Nest(r, {rows}, rows,
                       [](GraphEmitter& e, const Terms& x) { return e.Call("Log", {x[0]}); });
-    rest_ = Nest(r, {rows, rows}, rows, [](GraphEmitter&, const Terms& x) { return x[0] - x[1]; });
+    // Where all is hidden the largest score is what the op hides by.
+    double fill = r.attr<double>("fill");
+    rest_ = Nest(r, {rows, rows}, rows, [&](GraphEmitter& e, const Terms& x) {
+      Term largest = x[0] - x[1];
+      if (!Hides(r)) return largest;
+      return e.Call("Select",
+                    {Below(e, largest, kHidden / 2), e.Scalar(fill, DType::kFloat32), largest});
+    });
     log_sum_ = Room(rows);
     sum_ = Room(rows);
   }
@@ -183,19 +196,34 @@ class Forward : public AttentionKernel {
 };
 
 // The scores are less their row's largest, so that the logarithm of the sum is a small number: what
-// hides is so large that nothing would be left of what is added to it. From rows all of which a
-// boolean mask hides, no gradient goes to queries and keys.
+// hides is so large that nothing would be left of what is added to it. In rows that are hidden
+// whole, all scores are 0 then. Where that is by a boolean mask, no gradient goes from there to
+// queries and keys.
 class Backward : public AttentionKernel {
  public:
   Backward(const KernelRequest& r, const AttentionProblem& problem,
            std::shared_ptr<const DnnPlan> plan)
       : AttentionKernel(r, problem, std::move(plan)) {
-    Prepare(r, 'l', {kLargest}, r.in[kLargest],
-            [](GraphEmitter&, const Terms& x) { return -x[0]; });
-    if (!Hides(r)) return;
-    Function seen = [](GraphEmitter& e, const Terms& x) {
-      Term hides = e.Call("Less", {Column(x[1]), e.Scalar(kHidden / 2, DType::kFloat32)});
-      return e.Call("Select", {hides, e.Scalar(0, x[0].dtype()), x[0]});
+    bool hides = Hides(r), adds = !hides && !problem.mask.empty();
+    double hidden = hides ? r.attr<double>("fill") / 2 : kHides;
+    Prepare(r, 'l', {kLargest}, r.in[kLargest], [=](GraphEmitter& e, const Terms& x) {
+      if (!hides && !adds) return -x[0];
+      return e.Call("Select", {Below(e, x[0], hidden), e.Scalar(-kHidden, DType::kFloat32), -x[0]});
+    });
+    if (adds) {
+      Prepare(r, 'm', {kMask}, Type(DType::kFloat32, r.shape(kMask)),
+              [](GraphEmitter& e, const Terms& x) {
+                Term mask = CastTo(x[0], DType::kFloat32);
+                Term least = e.Scalar(std::numeric_limits<float>::lowest(), DType::kFloat32);
+                Term infinite = e.Call("Less", {mask, least});
+                Term hidden =
+                    e.Call("Select", {infinite, mask, e.Scalar(kHidden, DType::kFloat32)});
+                return e.Call("Select", {Below(e, mask, kHides), hidden, mask});
+              });
+    }
+    if (!hides) return;
+    Function seen = [hidden](GraphEmitter& e, const Terms& x) {
+      return e.Call("Select", {Below(e, Column(x[1]), hidden), e.Scalar(0, x[0].dtype()), x[0]});
     };
     Prepare(r, 'q', {kQuery, kLargest}, r.in[kQuery], seen);
     seen_ = Nest(r, {r.out[0], r.in[kLargest]}, r.out[0], seen);
@@ -256,7 +284,7 @@ KernelMaker ByDnn(bool backward) {
     if (r.attr<bool>("masked")) {
       p.mask = MaskSizes(r.shape(kMask), lead, Join({lead, {q.dim(-2), k.dim(-2)}}));
       if (p.mask.empty()) return No("needs a mask that all or none of the batch shares");
-      if (!Hides(r)) p.mask_type = DnnTypeOf(r.dtype(kMask));
+      if (!Hides(r) && !backward) p.mask_type = DnnTypeOf(r.dtype(kMask));  // else prepared
     }
     // The composition would need more than what the scores take.
     int64_t scores = p.batch * p.heads * p.queries * p.keys * int64_t{sizeof(float)};

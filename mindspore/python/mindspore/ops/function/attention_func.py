@@ -96,7 +96,7 @@ def _check_unsupported(**arguments: Any) -> None:
     for name, value in arguments.items():
         if value is not None:
             raise ValueError(
-                f"For 'flash_attention_score', '{name}' must be None on the CPU, "
+                f"For 'flash_attention_score', '{name}' must be None: this build has nothing for it, "
                 f"but got {type(value).__name__}."
             )
 
@@ -151,8 +151,8 @@ def flash_attention_score(
     )
     if attn_mask is not None and (pre_tokens, next_tokens) != (2147483647, 2147483647):
         raise ValueError(
-            "For 'flash_attention_score', 'pre_tokens' and 'next_tokens' must be 2147483647 on the "
-            f"CPU, but got {pre_tokens} and {next_tokens}."
+            "For 'flash_attention_score', 'pre_tokens' and 'next_tokens' must be 2147483647 where there "
+            f"is an 'attn_mask', but got {pre_tokens} and {next_tokens}."
         )
     rank = 4 if "N" in input_layout else 3
     for x in (query, key, value):
@@ -161,6 +161,11 @@ def flash_attention_score(
                 f"For 'flash_attention_score', inputs in layout '{input_layout}' must have {rank} dimensions, "
                 f"but got shape {x.shape}."
             )
+    if rank == 4 and query.shape[input_layout.index("N")] != head_num:
+        raise ValueError(
+            f"For 'flash_attention_score', 'head_num' must be the heads of 'query' in layout '{input_layout}', "
+            f"but got {head_num} and shape {query.shape}."
+        )
     q = _heads_first(query, head_num, input_layout)
     depth = q.shape[3]
     shared = key.shape[2] // depth if "H" in input_layout and depth else head_num
