@@ -54,7 +54,7 @@ for dtype in (ms.float32, ms.bfloat16, ms.float64, ms.int8):
 for z in (ops.pad(t, (1, 2)), ops.pad(t, (1, 2), "reflect"), ops.tile(t, (2, 3)), ops.tril(t), ops.eye(3), ops.arange(0.5, 3, 0.25),
           ops.one_hot(at, 4), t.argmax(0), ops.interpolate(x, size=(4, 9), mode="bilinear"), ops.randint(0, 9, (5,)),
           ops.bernoulli(t, 0.5), ops.searchsorted(t[0], t), ops.randperm(9), ops.multinomial(abs(t), 3), ops.multinomial(abs(t), 3, False),
-          ops.gamma((3,), abs(t), Tensor(1.0)), ops.random_poisson((3,), abs(t))):
+          ops.gamma((4, 5), abs(t), Tensor(1.0)), ops.random_poisson((3,), abs(t))):
     z.asnumpy()
 for dtype in (ms.float32, ms.float16, ms.float64):
     y = x.astype(dtype)
