@@ -269,6 +269,9 @@ for dtype in (ms.float16, ms.bfloat16):
     for number in (-65504, -1e30 if dtype == ms.bfloat16 else -1e4):
         attention(dtype, mask=np.full((1, 1), number, np.float32))
         attention(dtype, mask=np.where(hidden(6, 6), number, 0).astype(np.float32))
+    if dtype == ms.bfloat16:  # two masks, of which a hidden row has both
+        for number in (-1e9, -1e30):
+            attention(dtype, mask=np.float32(number) * (hidden(6, 6).astype(np.float32) + np.triu(np.ones((6, 6)), 1)))
     attention(dtype, mask=np.where(hidden(7, 6)[1:] & (np.arange(6) > 0), -np.inf, 0).astype(np.float32))
     attention(dtype, lead=())
     attention(dtype, lead=(3,), mask=f32(3, 1, 6))

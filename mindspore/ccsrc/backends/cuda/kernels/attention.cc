@@ -22,7 +22,7 @@ enum : size_t { kQuery, kKey, kValue, kMask, kLargest = 5, kLogSum, kOutGrad = 8
 // What is added to a score to hide it: it is nothing else then, and nothing after as much is added
 // again. A power of two stays itself when cuDNN multiplies by a number and takes that away again.
 constexpr float kHidden = -0x1p100f;
-// A mask below this hides: a score makes no difference to it. The other one is for boolean masks.
+// Below this, an added mask hides; above the other one, a boolean mask does not for sure.
 constexpr double kHides = -1e8, kHidesForSure = -1e20;
 
 bool IsHalf(DType dtype) { return dtype == DType::kFloat16 || dtype == DType::kBFloat16; }
@@ -68,6 +68,11 @@ Term Column(const Term& rows) { return Reshape(rows, Join({rows.shape(), Shape{i
 
 Term Below(GraphEmitter& e, const Term& x, double limit) {
   return e.Call("LessEqual", {x, e.Scalar(limit, DType::kFloat32)});
+}
+
+// A number that hides, made so large that a score is nothing beside it.
+Term Enlarged(GraphEmitter& e, const Term& hides) {
+  return e.Call("Select", {Below(e, hides, -1e17), hides, hides * 0x1p40});
 }
 
 class AttentionKernel : public Kernel {
@@ -206,19 +211,18 @@ class Backward : public AttentionKernel {
       : AttentionKernel(r, problem, std::move(plan)) {
     bool hides = Hides(r), adds = !hides && !problem.mask.empty();
     double hidden = hides ? r.attr<double>("fill") / 2 : kHides;
-    Prepare(r, 'l', {kLargest}, r.in[kLargest], [=](GraphEmitter& e, const Terms& x) {
+    Prepare(r, 'l', {kLargest}, r.in[kLargest], [&](GraphEmitter& e, const Terms& x) {
       if (!hides && !adds) return -x[0];
-      return e.Call("Select", {Below(e, x[0], hidden), e.Scalar(-kHidden, DType::kFloat32), -x[0]});
+      // The mask's own number, without what is left of a score.
+      Term mask = CastTo(CastTo(x[0], r.dtype(kQuery)), DType::kFloat32);
+      Term most = hides ? e.Scalar(kHidden, DType::kFloat32) : Enlarged(e, mask);
+      return -e.Call("Select", {Below(e, x[0], hidden), most, x[0]});
     });
     if (adds) {
       Prepare(r, 'm', {kMask}, Type(DType::kFloat32, r.shape(kMask)),
               [](GraphEmitter& e, const Terms& x) {
                 Term mask = CastTo(x[0], DType::kFloat32);
-                Term least = e.Scalar(std::numeric_limits<float>::lowest(), DType::kFloat32);
-                Term infinite = e.Call("Less", {mask, least});
-                Term hidden =
-                    e.Call("Select", {infinite, mask, e.Scalar(kHidden, DType::kFloat32)});
-                return e.Call("Select", {Below(e, mask, kHides), hidden, mask});
+                return e.Call("Select", {Below(e, mask, kHides), Enlarged(e, mask), mask});
               });
     }
     if (!hides) return;
