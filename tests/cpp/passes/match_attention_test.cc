@@ -34,7 +34,7 @@ TEST(MatchAttention, ScaleByDivision) {
       "%0 = BatchMatMul(q, k, transpose_b=true)\n%1 = Constant(Float32[] [2.0])\n"
       "%2 = Div(%0, %1)\n%3 = Softmax(%2)\n%4 = BatchMatMul(%3, v)\nreturn %4",
       std::string(kKey) + kNoMask +
-          "%0, %1, %2 = Attention(q, k, v, %m, %k, scale=0.5, fill=0.0)\nreturn %0");
+          "%0, %1, %2 = Attention(q, k, v, %m, %k, scale=0.5, fill=0.0, masked=false)\nreturn %0");
 }
 
 TEST(MatchAttention, AddedMaskAndTransposedKey) {
@@ -48,7 +48,7 @@ TEST(MatchAttention, AddedMaskAndTransposedKey) {
 TEST(MatchAttention, KeysThatLieAcross) {
   Becomes("%0 = BatchMatMul(q, t)\n%3 = Softmax(%0)\n%4 = BatchMatMul(%3, v)\nreturn %4",
           std::string(kKey) + "%t = Transpose(t, perm=[0, 1, 3, 2])\n" + kNoMask +
-              "%0, %1, %2 = Attention(q, %t, v, %m, %k, fill=0.0)\nreturn %0");
+              "%0, %1, %2 = Attention(q, %t, v, %m, %k, fill=0.0, masked=false)\nreturn %0");
 }
 
 TEST(MatchAttention, SeveralMasks) {
@@ -88,7 +88,8 @@ TEST(MatchAttention, DropoutKeepsItsPlaceAmongRandomOps) {
       "%2, %3 = Dropout(%1, keep_prob=0.75, Seed1=3)\n%v, %w = Dropout(v)\n"
       "%4 = BatchMatMul(%2, %v)\nreturn %4",
       std::string("%k = DropoutKey(Seed1=3)\n%v, %w = Dropout(v)\n") + kNoMask +
-          "%0, %1, %2 = Attention(q, k, %v, %m, %k, fill=0.0, keep_prob=0.75)\nreturn %0");
+          "%0, %1, %2 = Attention(q, k, %v, %m, %k, fill=0.0, masked=false, "
+          "keep_prob=0.75)\nreturn %0");
 }
 
 TEST(MatchAttention, LeavesWhatIsReadElsewhere) {
@@ -167,13 +168,14 @@ TEST(MatchAttention, ReshapedScores) {
 TEST(MatchAttention, HeadsThatShareKeys) {
   std::string text =
       "graph main(q: Float32[2, 3, 5, 4], k: Float32[2, 1, 6, 4]) -> (Float32[2, 3, 5, 4]) {\n";
-  ExpectPass(Match,
-             text +
-                 "%0 = BatchMatMul(q, k, transpose_b=true)\n%1 = Softmax(%0)\n"
-                 "%2 = BatchMatMul(%1, k)\nreturn %2\n}\n",
-             text + "%a = BroadcastTo(k, shape=[2, 3, 6, 4])\n" +
-                 "%b = BroadcastTo(k, shape=[2, 3, 6, 4])\n" + kKey + kNoMask +
-                 "%0, %1, %2 = Attention(q, %a, %b, %m, %k, fill=0.0)\nreturn %0\n}\n");
+  ExpectPass(
+      Match,
+      text +
+          "%0 = BatchMatMul(q, k, transpose_b=true)\n%1 = Softmax(%0)\n"
+          "%2 = BatchMatMul(%1, k)\nreturn %2\n}\n",
+      text + "%a = BroadcastTo(k, shape=[2, 3, 6, 4])\n" +
+          "%b = BroadcastTo(k, shape=[2, 3, 6, 4])\n" + kKey + kNoMask +
+          "%0, %1, %2 = Attention(q, %a, %b, %m, %k, fill=0.0, masked=false)\nreturn %0\n}\n");
 }
 
 TEST(MatchAttention, SoftmaxInFloat32) {
@@ -194,8 +196,8 @@ TEST(MatchAttention, SoftmaxInFloat32) {
 
 TEST(MatchAttention, SoftmaxWrittenOut) {
   std::string product = "%0 = BatchMatMul(q, k, transpose_b=true)\n";
-  std::string after =
-      std::string(kKey) + kNoMask + "%0, %1, %2 = Attention(q, k, v, %m, %k, fill=0.0)\nreturn %0";
+  std::string after = std::string(kKey) + kNoMask +
+                      "%0, %1, %2 = Attention(q, k, v, %m, %k, fill=0.0, masked=false)\nreturn %0";
   Becomes(product +
               "%1 = ReduceMax(%0, axis=[-1], keep_dims=true)\n%2 = Sub(%0, %1)\n%3 = Exp(%2)\n"
               "%4 = ReduceSum(%3, axis=[3], keep_dims=true)\n%5 = Div(%3, %4)\n"
