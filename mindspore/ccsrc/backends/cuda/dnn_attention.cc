@@ -59,20 +59,14 @@ class Attention {
     std::vector<DnnDescriptor> steps;
     char name = '1';
     DnnDescriptor scores = Scores(name);
-    auto next = [&] { return Scores(++name); };
-    if (!p_.mask.empty()) {
-      DnnDescriptor from = std::exchange(scores, next());
-      DnnDescriptor mask = graph_.Tensor('m', Dense(p_.mask, p_.mask_type));
-      steps.push_back(graph_.Step(dnn::kFloat, from, mask, scores));
-    }
-    if (p_.causal) {
-      DnnDescriptor from = std::exchange(scores, next());
-      steps.push_back(Triangle(from, scores));
-    }
-    if (p_.backward) {
-      DnnDescriptor from = std::exchange(scores, next());
-      steps.push_back(graph_.Step(dnn::kFloat, from, OfRows('l'), scores));
-    }
+    auto follow = [&](DnnDescriptor added) {  // null: the causal mask
+      DnnDescriptor from = std::exchange(scores, Scores(++name));
+      steps.push_back(added ? graph_.Step(dnn::kFloat, from, added, scores)
+                            : Triangle(from, scores));
+    };
+    if (!p_.mask.empty()) follow(graph_.Tensor('m', Dense(p_.mask, p_.mask_type)));
+    if (p_.causal) follow(nullptr);
+    if (p_.backward) follow(OfRows('l'));
     if (steps.empty()) return;
     DnnFilling made(dnn::kOperationGraph);
     made.Set(dnn::kGraphSteps, steps);
@@ -92,10 +86,7 @@ class Attention {
   }
 
   static DnnTensor Dense(const Ints& sizes, int type) {
-    Ints strides(sizes.size());
-    int64_t step = 1;
-    for (size_t i = sizes.size(); i-- > 0; step *= sizes[i]) strides[i] = step;
-    return {sizes, strides, type};
+    return {sizes, Strides(Shape(sizes)), type};
   }
   DnnDescriptor Rows(char name, int64_t rows, int64_t width) {
     return graph_.Tensor(name, Dense({p_.batch, p_.heads, rows, width}, type_));

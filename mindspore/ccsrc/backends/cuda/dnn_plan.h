@@ -32,6 +32,7 @@ struct DnnPolicy {
   int64_t most_workspace = int64_t{1} << 30;  // bytes
 };
 
+inline bool IsHalf(DType dtype) { return dtype == DType::kFloat16 || dtype == DType::kBFloat16; }
 int DnnTypeOf(DType dtype);
 // What sums are made in.
 int DnnComputeTypeOf(DType dtype);

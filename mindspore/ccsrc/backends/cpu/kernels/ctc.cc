@@ -10,23 +10,14 @@
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/kernels/ctc_loops.h"
 #include "backends/cpu/kernels/loss_parts.h"
+#include "kernel/ctc_sizes.h"
 #include "kernel/parallel.h"
 
 namespace ms::cpu {
 namespace {
 
-struct Sizes {
-  int64_t steps, batch, classes, labels, blank;
-  bool merge, zero_infinity;
-  int64_t states() const { return 2 * labels + 1; }
-  Sizes(const KernelRequest& r, size_t first)
-      : steps(r.shape(first)[0]),
-        batch(r.shape(first)[1]),
-        classes(r.shape(first)[2]),
-        labels(r.shape(first + 1)[1]),
-        blank(r.attr<int64_t>("blank")),
-        merge(r.attr<bool>("merge_repeated")),
-        zero_infinity(r.attr<bool>("zero_infinity")) {}
+struct Sizes : CtcSizes {
+  using CtcSizes::CtcSizes;
   double cost_ns() const {
     return static_cast<double>(batch * steps) * (20 + 6 * static_cast<double>(states()));
   }

@@ -36,14 +36,13 @@ MS_FUNCTION unsigned LastBefore(const unsigned* heads, const unsigned* next, lon
 // A place is followed back through few steps, as many as the logarithm of the size has.
 template <class I>
 MS_FUNCTION void FollowSwaps(const unsigned* heads, const unsigned* next, I* to, Numbers n) {
-  const long long step = (long long)gridDim.x * 256, size = n.at[2] / 2;
-  for (long long e = (long long)blockIdx.x * 256 + threadIdx.x; e < size; e += step) {
+  ForAll(n.at[2] / 2, [&](long long e) {
     long long place = to[e];
     for (unsigned at = LastBefore(heads, next, place, e); at != 0;
          at = LastBefore(heads, next, place, place))
       place = at - 1;
     to[e] = (I)place;
-  }
+  });
 }
 
 // ---- choices by weights: rows of `size` weights, of which `kept` are drawn
@@ -90,8 +89,7 @@ template <class M, class I>
 MS_FUNCTION void DrawBySums(Recorded recorded, const M* weights, const double* sums, I* out,
                             Numbers n) {
   const Stream stream = StreamOf(recorded, n);
-  const long long step = (long long)gridDim.x * 256, count = n.rows * n.kept;
-  for (long long e = (long long)blockIdx.x * 256 + threadIdx.x; e < count; e += step) {
+  ForAll(n.rows * n.kept, [&](long long e) {
     const long long row = e / n.kept * n.size;
     const double at = WideUniform(stream, e) * sums[row + n.size - 1];
     long long low = 0, high = n.size;
@@ -106,7 +104,7 @@ MS_FUNCTION void DrawBySums(Recorded recorded, const M* weights, const double* s
     // Only where rounding met the end of the sum.
     while (low > 0 && !((double)Load(weights[row + low]) > 0)) --low;
     out[e] = (I)low;
-  }
+  });
 }
 // Without drawing one twice: the smallest of exponential waiting times, whose rates are the weights.
 template <class M>
@@ -122,9 +120,8 @@ MS_FUNCTION void SortTimes(Recorded recorded, const M* weights, WideKey* keys, N
 }
 template <class I>
 MS_FUNCTION void TakeFirst(const WideKey* keys, I* out, Numbers n) {
-  const long long step = (long long)gridDim.x * 256, count = n.rows * n.kept;
-  for (long long e = (long long)blockIdx.x * 256 + threadIdx.x; e < count; e += step)
-    out[e] = (I)Origin(keys[e / n.kept * n.size + e % n.kept]);
+  ForAll(n.rows * n.kept,
+         [&](long long e) { out[e] = (I)Origin(keys[e / n.kept * n.size + e % n.kept]); });
 }
 
 // ---- what is drawn until it is accepted
@@ -176,9 +173,9 @@ template <class M, class F>
 MS_FUNCTION void DrawEach(Recorded recorded, const M* x, M* out, Numbers n, F draw) {
   typedef decltype(Load(M())) R;
   const Stream stream = StreamOf(recorded, n);
-  const long long step = (long long)gridDim.x * 256, size = n.at[2];
-  for (long long e = (long long)blockIdx.x * 256 + threadIdx.x; e < size; e += step) {
+  const long long size = n.at[2];
+  ForAll(size, [&](long long e) {
     Draws draws{stream, e, size, 0, 0};
     out[e] = Stored<M>::Of((R)draw((double)Load(x[e]), draws));
-  }
+  });
 }

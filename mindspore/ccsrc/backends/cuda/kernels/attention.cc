@@ -25,8 +25,6 @@ constexpr float kHidden = -0x1p100f;
 // Below this, an added mask hides; above the other one, a boolean mask does not for sure.
 constexpr double kHides = -1e8, kHidesForSure = -1e20;
 
-bool IsHalf(DType dtype) { return dtype == DType::kFloat16 || dtype == DType::kBFloat16; }
-
 // The sizes of a mask over batch, heads, queries and keys; none where it is spread over some of the
 // axes that the batch is made of.
 Ints MaskSizes(const Shape& mask, const Shape& lead, const Shape& scores) {

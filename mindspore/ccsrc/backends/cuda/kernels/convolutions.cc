@@ -283,8 +283,6 @@ KernelChoice MakePack(const KernelRequest& r) {
   return NestOf(*body, r);
 }
 
-bool IsHalf(DType dtype) { return dtype == DType::kFloat16 || dtype == DType::kBFloat16; }
-
 }  // namespace
 
 bool ConvolutionWantsChannelsLast(const KernelRequest& r) {

@@ -3,24 +3,14 @@
 
 #include "backends/cuda/kernels.h"
 #include "backends/cuda/kernels/text_kernel.h"
+#include "kernel/ctc_sizes.h"
 
 namespace ms::cuda {
 namespace {
 
-struct Problem {
-  int64_t steps, batch, classes, labels;
-  long long blank, merge, zero_infinity;
-
-  // `first` is the place of log_probs among the inputs.
-  Problem(const KernelRequest& r, size_t first)
-      : steps(r.shape(first)[0]),
-        batch(r.shape(first)[1]),
-        classes(r.shape(first)[2]),
-        labels(r.shape(first + 1)[1]),
-        blank(r.attr<int64_t>("blank")),
-        merge(r.attr<bool>("merge_repeated")),
-        zero_infinity(r.attr<bool>("zero_infinity")) {}
-  int64_t states() const { return batch * steps * (2 * labels + 1); }  // of all steps
+struct Problem : CtcSizes {
+  using CtcSizes::CtcSizes;
+  int64_t all_states() const { return batch * steps * states(); }
   // Of device/ctc.cuh.
   std::vector<long long> Numbers(CudaStream& stream, const KernelArgs& args) const {
     auto ticket = [&](const std::string& what) -> long long {
@@ -71,12 +61,12 @@ KernelChoice MakeBackward(const KernelRequest& r) {
         std::vector<const void*> addresses = AddressesOf(args, 7, 1);
         addresses.push_back(args.workspace);
         auto numbers = p.Numbers(StreamOf(args), args);
-        int64_t threads[] = {p.batch * 256, elements, p.states()};
+        int64_t threads[] = {p.batch * 256, elements, p.all_states()};
         for (int phase = 0; phase < 3; ++phase)
           LaunchText(StreamOf(args), *program, phase, BlocksFor(threads[phase]), addresses,
                      numbers);
       },
-      20000, static_cast<size_t>(p.states()) * ItemSize(r.dtype(0)));
+      20000, static_cast<size_t>(p.all_states()) * ItemSize(r.dtype(0)));
 }
 
 }  // namespace
