@@ -97,13 +97,15 @@ def measure_step() -> None:
     batch = 1 if SMALL else 32
     x = Tensor(np.random.randn(batch, 1, 32, 32).astype(np.float32)) + 0
     y = Tensor(np.arange(batch, dtype=np.int32) % 10) + 0
-    for records in (True, False, True):
-        _devices.tell("records", records)
+    ways = {"as one launch": (True, True), "in a row": (True, False), "by kernels": (False, False)}
+    for way in (*ways, *ways):
+        for setting, on in zip(("records", "branches"), ways[way], strict=True):
+            _devices.tell(setting, on)
         step(x, y), step(x, y)
         took = milliseconds(lambda: step(x, y))
         found = _devices.facts("GPU")
         print(
-            f"LeNet step {'as one launch' if records else 'by kernels':14} {took:9.3f} ms; loss {float(step(x, y).asnumpy()):.4f}, "
+            f"LeNet step {way:14} {took:9.3f} ms; loss {float(step(x, y).asnumpy()):.4f}, "
             f"replayed {found['replayed']}, recorded {found['recorded']}, not {found['not_recorded']}",
             flush=True,
         )

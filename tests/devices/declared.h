@@ -18,6 +18,10 @@ template <class T>
 struct Plain<T*> {
   using type = typename Plain<T>::type*;
 };
+template <class T>
+struct Plain<T* const> {
+  using type = const typename Plain<T*>::type;
+};
 template <class R, class... A>
 struct Plain<R (*)(A...)> {
   using type = typename Plain<R>::type (*)(typename Plain<A>::type...);

@@ -112,6 +112,59 @@ assert len({{float(v.asnumpy()) for v in losses}}) == 6
 
 
 @on_the_stub
+@pytest.mark.parametrize("setting", [{}, {"MS_CUDA_BRANCHES": "0"}, {"MS_CUDA_STUB_FORKS": "no"}])
+def test_what_does_not_wait_for_each_other_may_run_beside(setting):
+    """The stub runs branches in orders of its own. Without branches, or with a driver that refuses them, a recording is one row."""
+    program = """
+ms.set_context(mode=0, device_target="GPU")
+p = ms.Parameter(Tensor(f32(4, 4)), name="p")
+@ms.jit
+def f(x, y):
+    for i in range(4):
+        x = ops.softmax(ops.matmul(x, x)) + i
+        y = ops.softmax(ops.matmul(y, p)) - i
+    ops.assign(p, p + ops.matmul(x, x))
+    return ops.matmul(x, y) + p, x.cumsum(0), y.sum()
+for i in range(6):
+    with Counted() as found:
+        print([v.asnumpy().tolist() for v in f(Tensor(f32(4, 4, seed=i)), Tensor(f32(4, 4, seed=i + 9)))], p.asnumpy().tolist())
+"""
+    seen = f"""
+assert found["replays"] == 1, found.found
+assert (counts().get("forks", 0) > 0) == {not setting}, counts()
+"""
+    given = run(program + seen, **setting)
+    assert given == run(program, MS_CUDA_GRAPHS="0")
+
+
+@on_the_stub
+def test_branches_update_all_or_nothing_where_something_is_wrong():
+    """Parameters that do not wait for what is wrong are written before it or not at all, as without branches."""
+    program = """
+ms.set_context(mode=0, device_target="GPU")
+p, q = (ms.Parameter(Tensor(f32(4, 5)), name=name) for name in "pq")
+@ms.jit
+def step(t, i, x):
+    y = ops.softmax(t * 2).cumsum(0).cumsum(1)
+    z = ops.gather(y, i, 0).sum()
+    ops.assign(p, p * 2 + x)
+    ops.assign(q, ops.softmax(q + x))
+    return z
+t, x = Tensor(f32(6, 5)), Tensor(f32(4, 5))
+good, bad = Tensor(np.array([0, 1, 2, 3], np.int32)), Tensor(np.array([0, 1, 9, 3], np.int32))
+for i in [good] * 4 + [bad, good, bad, bad, good]:
+    step(t, i, x)
+    try:
+        ms.runtime.synchronize()
+    except IndexError as error:
+        print(str(error).splitlines()[0])
+    print(p.asnumpy().tolist(), q.asnumpy().tolist())
+"""
+    given = run(program + 'assert counts()["forks"] > 0 and counts()["replays"] > 4')
+    assert given == run(program, MS_CUDA_BRANCHES="0") and "got 9" in given
+
+
+@on_the_stub
 def test_what_runs_on_the_host_splits_a_recording():
     run("""
 ms.set_context(mode=0, device_target="GPU")

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "kernel/random.h"
 #include "kernel/stream.h"
@@ -18,18 +19,26 @@ class Recording {
   virtual void Replay(RandomState* random) = 0;
 };
 
+struct RecordedStep {
+  std::vector<uint32_t> after;  // the steps before it that it follows; it may run beside all others
+                                // but those that they follow
+  bool updates = false;         // it writes over what was there before the recording
+};
+using RecordedSteps = std::vector<RecordedStep>;
+
 // A device's stream may be one as well.
 class Recorder {
  public:
   virtual ~Recorder() = default;
   // 0: nothing is to be recorded. Another number than before: recordings made so far are stale.
   virtual uint64_t generation() const = 0;
-  // Calls `run`, which runs kernels with the stream and the random numbers that it is given:
-  // nothing of it is done. Null where something cannot be kept, such as a wait of the host, where
-  // `run` threw, or where the time is not right, and `run` was not called; it may then run as
-  // usual.
+  // Calls `run` for each step in turn, which runs kernels with the stream and the random numbers
+  // that it is given: nothing of it is done. Null where something cannot be kept, such as a wait of
+  // the host, where `run` threw, or where the time is not right, and `run` was not called; it may
+  // then run as usual.
   virtual std::unique_ptr<Recording> Record(
-      const std::function<void(Stream&, RandomState&)>& run) = 0;
+      const RecordedSteps& steps,
+      const std::function<void(size_t step, Stream&, RandomState&)>& run) = 0;
 };
 
 }  // namespace ms

@@ -28,7 +28,7 @@ std::string OperandsText(const Plan& plan, size_t index) {
   for (size_t i = 0; i < plan.launches[index].out - plan.launches[index].in; ++i) {
     if (i > 0) text += ", ";
     if (!inputs.empty()) text += inputs[std::min(i, inputs.size() - 1)].name + ": ";
-    text += plan.types[info.input_types + i].ToString();
+    text += plan.types[info.types + i].ToString();
   }
   return text;
 }

@@ -35,7 +35,7 @@ struct PlannedLaunch {
 struct LaunchInfo {
   LaunchPlace place;
   uint32_t outputs;
-  uint32_t input_types = 0;  // where they begin in Plan::types
+  uint32_t types = 0;  // where those of its inputs and outputs begin in Plan::types
 };
 
 // Where a control instruction gets a value: a cell of the frame (left empty by kMove, at its last

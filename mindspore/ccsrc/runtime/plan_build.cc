@@ -225,8 +225,8 @@ class PlanBuilder {
     plan_.launches.push_back(
         {kernel.get(), std::min(inside, outside), std::max(inside, outside), 0});
     LaunchInfo info{{&MoveOp(move.back), s.value.node->span}, 1};
-    info.input_types = static_cast<uint32_t>(plan_.types.size());
-    plan_.types.push_back(s.type().Strong());
+    info.types = static_cast<uint32_t>(plan_.types.size());
+    plan_.types.insert(plan_.types.end(), 2, s.type().Strong());
     plan_.infos.push_back(info);
     plan_.kernels.push_back(std::move(kernel));
   }
@@ -246,15 +246,16 @@ class PlanBuilder {
     plan_.launches.push_back(launch);
     plan_.infos.push_back({{node.op, node.span},
                            static_cast<uint32_t>(node.outputs.size()),
-                           InputTypes(node, kernel.get())});
+                           LaunchTypes(node, kernel.get())});
     plan_.kernels.push_back(kernel);
   }
 
-  // Where the types of its inputs are: launches of one kernel share them.
-  uint32_t InputTypes(const Node& node, const Kernel* kernel) {
+  // Where the types of its inputs and outputs are: launches of one kernel share them.
+  uint32_t LaunchTypes(const Node& node, const Kernel* kernel) {
     auto [it, fresh] = types_of_.try_emplace(kernel, static_cast<uint32_t>(plan_.types.size()));
     if (fresh) {
       for (const Var& v : node.inputs) plan_.types.push_back(v.type().Strong());
+      for (const Var& v : OutputsOf(node)) plan_.types.push_back(v.type().Strong());
     }
     return it->second;
   }

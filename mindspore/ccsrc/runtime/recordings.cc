@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernel/launch.h"
+#include "runtime/branches.h"
 
 namespace ms {
 namespace {
@@ -116,7 +117,7 @@ Recordings::Part Recordings::MakePart(const Plan& plan, const Instruction& code,
     const PlannedLaunch& launch = plan.launches[i];
     const LaunchInfo& info = plan.infos[i];
     for (uint32_t k = 0; k < launch.out - launch.in; ++k)
-      add(launch.in + k, plan.types[info.input_types + k].bytes(), false);
+      add(launch.in + k, plan.types[info.types + k].bytes(), false);
     for (uint32_t k = 0; k < info.outputs; ++k) add(launch.out + k, 0, true);
   }
   for (uint32_t i = code.allocations.begin; i < code.allocations.end; ++i) {
@@ -159,6 +160,32 @@ void Recordings::Split(const Plan& plan, const Instruction& code, Parts& parts, 
 }
 
 // ---- recording
+// With values at these places.
+RecordedSteps Recordings::StepsOf(const Frame& frame, const Part& part, void* const* pointers) {
+  const Plan& plan = *frame.plan;
+  std::unordered_set<const void*> updated;
+  for (const Value& value : part.values) {
+    if (value.pinned && value.written) updated.insert(pointers[value.place]);
+  }
+  RecordedSteps steps;
+  Branches branches;
+  for (uint32_t i = part.launches.begin; i < part.launches.end; ++i) {
+    const PlannedLaunch& launch = plan.launches[i];
+    const Type* types = plan.types.data() + plan.infos[i].types;
+    uint32_t inputs = launch.out - launch.in, outputs = plan.infos[i].outputs;
+    std::vector<Bytes> reads, writes;
+    for (uint32_t k = 0; k < inputs; ++k)
+      reads.push_back({pointers[launch.in + k], types[k].bytes()});
+    for (uint32_t k = 0; k < outputs; ++k)
+      writes.push_back({pointers[launch.out + k], types[inputs + k].bytes()});
+    bool updates = std::any_of(writes.begin(), writes.end(),
+                               [&](Bytes bytes) { return updated.contains(bytes.begin); });
+    writes.push_back({frame.arena + launch.workspace, launch.kernel->workspace_bytes()});
+    steps.push_back({branches.Add(reads, writes), updates});
+  }
+  return steps;
+}
+
 std::vector<uint32_t> Recordings::Record(const Frame& frame, Part& part) {
   ++part.attempts;
   Look(frame, part);
@@ -178,15 +205,18 @@ std::vector<uint32_t> Recordings::Record(const Frame& frame, Part& part) {
     for (uint32_t i = plan.patch_begin[value.cell]; i < plan.patch_begin[value.cell + 1]; ++i)
       pointers[plan.patches[i]] = made.buffers.back()->data();
   }
-  uint32_t at = part.launches.begin;
+  uint32_t done = 0;   // steps
   bool began = false;  // not where another thread is recording
-  made.recording = recorder_.Record([&](Stream& stream, RandomState& random) {
-    began = true;
-    for (; at != part.launches.end; ++at)
-      plan.launches[at].kernel->Run(ArgsOf(frame, pointers.data(), at, &stream, &random));
-  });
+  made.recording = recorder_.Record(
+      StepsOf(frame, part, pointers.data()), [&](size_t step, Stream& stream, RandomState& random) {
+        began = true;
+        done = static_cast<uint32_t>(step);
+        uint32_t at = part.launches.begin + done;
+        plan.launches[at].kernel->Run(ArgsOf(frame, pointers.data(), at, &stream, &random));
+        ++done;
+      });
   if (!made.recording) {
-    if (began && at != part.launches.end) return {at};
+    if (began && done != part.launches.size()) return {part.launches.begin + done};
     if (began) part.attempts = kMostAttempts;  // who knows why
     return {};
   }

@@ -27,9 +27,7 @@ struct State {
   Handles<Event> events;
   Handles<std::vector<Emulated*>> modules;
   Handles<Emulated> functions;
-  Handles<std::vector<Work>> graphs, executables;
   std::map<std::string, int64_t> counts;
-  std::set<std::thread::id> strict;  // threads that capture, and not in the relaxed mode
 };
 State& The() {
   static auto* state = new State;
@@ -38,7 +36,17 @@ State& The() {
 thread_local bool entered = false;
 int context_mark;  // its address is the context
 
-using Guard = std::lock_guard<std::recursive_mutex>;
+bool IsPinned(const void* host, size_t bytes) {
+  const auto& pinned = The().pinned;
+  auto it = pinned.upper_bound(host);
+  if (it == pinned.begin()) return false;
+  --it;
+  return static_cast<const char*>(host) + bytes <= static_cast<const char*>(it->first) + it->second;
+}
+
+}  // namespace
+
+Handles<Stream>& Streams() { return The().streams; }
 
 // What each call but the first ones needs.
 int Ready(const char* entry) {
@@ -53,31 +61,6 @@ int Ready(const char* entry, const void* stream) {
   if (The().streams.Has(stream)) return kSuccess;
   return Refuse(kInvalidHandle, fmt::format("{} is given no stream", entry));
 }
-bool IsPinned(const void* host, size_t bytes) {
-  const auto& pinned = The().pinned;
-  auto it = pinned.upper_bound(host);
-  if (it == pinned.begin()) return false;
-  --it;
-  return static_cast<const char*>(host) + bytes <= static_cast<const char*>(it->first) + it->second;
-}
-Stream& Of(void* stream) { return *static_cast<Stream*>(stream); }
-
-// What may not be asked of a stream that is captured: the capture is of no use afterwards.
-int NotCaptured(const char* entry, void* stream) {
-  if (!Of(stream).captures) return kSuccess;
-  Of(stream).broken = true;
-  return Refuse(kCaptureUnsupported,
-                fmt::format("{} is called with a stream that is captured", entry));
-}
-// What may not be called meanwhile, unless the capture is relaxed.
-int NotStrict(const char* entry) {
-  if (!The().strict.contains(std::this_thread::get_id())) return kSuccess;
-  return Refuse(kCaptureUnsupported, fmt::format("{} is called while a stream is captured", entry));
-}
-
-}  // namespace
-
-Handles<Stream>& Streams() { return The().streams; }
 
 int Refuse(int result, const std::string& what) {
   Guard guard(TheMutex());
@@ -100,7 +83,11 @@ void Stream::Launch(Work one) {
   Give(std::move(one));
 }
 void Stream::Give(Work one) {
-  if (captures) return kept.push_back(std::move(one));
+  if (captures) {
+    kept.push_back(std::make_unique<Kept>(Kept{std::move(one), std::move(last), kept.size()}));
+    last = {kept.back().get()};
+    return;
+  }
   constexpr size_t kMostWaiting = 512;
   work.push_back(std::move(one));
   ++given;
@@ -423,62 +410,6 @@ STUB_ENTRY cuLaunchKernel(void* function, unsigned x, unsigned y, unsigned z, un
     RunGrid(kernel, x, y, threads, places.data());
   });
   return kSuccess;
-}
-
-// ---- what a stream is given, kept to be launched again and again
-STUB_ENTRY cuStreamBeginCapture_v2(void* stream, int mode) {
-  Guard guard(TheMutex());
-  if (int result = Ready("cuStreamBeginCapture", stream)) return result;
-  if (int result = NotCaptured("cuStreamBeginCapture", stream)) return result;
-  if (mode < 0 || mode > 2) return Refuse(kInvalidValue, "cuStreamBeginCapture: no mode");
-  Stream& s = Of(stream);
-  s.captures = true;
-  s.broken = false;
-  s.thread = std::this_thread::get_id();
-  if (mode != 2) The().strict.insert(s.thread);
-  return kSuccess;
-}
-STUB_ENTRY cuStreamEndCapture(void* stream, void** graph) {
-  Guard guard(TheMutex());
-  if (int result = Ready("cuStreamEndCapture", stream)) return result;
-  Stream& s = Of(stream);
-  if (!s.captures) return Refuse(kInvalidValue, "cuStreamEndCapture: the stream is not captured");
-  if (s.thread != std::this_thread::get_id())
-    return Refuse(kCaptureWrongThread, "cuStreamEndCapture: another thread began it");
-  s.captures = false;
-  The().strict.erase(s.thread);
-  std::vector<Work> kept = std::exchange(s.kept, {});
-  if (s.broken) return *graph = nullptr, kCaptureInvalidated;
-  Count("captures");
-  return *graph = The().graphs.Add(std::move(kept)), kSuccess;
-}
-STUB_ENTRY cuGraphInstantiateWithFlags(void** executable, void* graph, unsigned long long flags) {
-  Guard guard(TheMutex());
-  if (int result = Ready("cuGraphInstantiate")) return result;
-  if (!The().graphs.Has(graph)) return Refuse(kInvalidHandle, "cuGraphInstantiate: no graph");
-  if (flags) return Refuse(kInvalidValue, "cuGraphInstantiate: flags that the stub does not know");
-  return *executable = The().executables.Add(*static_cast<std::vector<Work>*>(graph)), kSuccess;
-}
-STUB_ENTRY cuGraphLaunch(void* executable, void* stream) {
-  Guard guard(TheMutex());
-  if (int result = Ready("cuGraphLaunch", stream)) return result;
-  if (int result = NotCaptured("cuGraphLaunch", stream)) return result;
-  if (!The().executables.Has(executable)) return Refuse(kInvalidHandle, "cuGraphLaunch: no graph");
-  Count("launches");
-  Count("replays");
-  for (const Work& one : *static_cast<std::vector<Work>*>(executable)) Of(stream).Give(one);
-  return kSuccess;
-}
-STUB_ENTRY cuGraphDestroy(void* graph) {
-  Guard guard(TheMutex());
-  if (!The().graphs.Has(graph)) return Refuse(kInvalidHandle, "cuGraphDestroy: no graph");
-  return The().graphs.Remove(graph), kSuccess;
-}
-STUB_ENTRY cuGraphExecDestroy(void* executable) {
-  Guard guard(TheMutex());
-  if (!The().executables.Has(executable))
-    return Refuse(kInvalidHandle, "cuGraphExecDestroy: no graph");
-  return The().executables.Remove(executable), kSuccess;
 }
 
 // How often things happened, `what: count`, one per line; how many bytes that takes.

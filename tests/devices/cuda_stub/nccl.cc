@@ -30,8 +30,7 @@ Handles<Shared>& Comms() {
   static auto* all = new Handles<Shared>;
   return *all;
 }
-CommState& Of(void* comm) { return **static_cast<Shared*>(comm); }
-using Guard = std::lock_guard<std::recursive_mutex>;
+CommState& CommOf(void* comm) { return **static_cast<Shared*>(comm); }
 
 bool Wants(const char* what) {
   const char* wanted = std::getenv("MS_NCCL_STUB");
@@ -55,7 +54,7 @@ void Give(const Unit& unit) {
 int Check(const char* entry, void* comm, void* stream, const Given& given, bool reads, bool writes,
           uint64_t parts_in, uint64_t parts_out) {
   if (!Comms().Has(comm)) return Refuse(kInvalid, fmt::format("{} is given no communicator", entry));
-  CommState& state = Of(comm);
+  CommState& state = CommOf(comm);
   if (!state.joined || state.aborted)
     return Refuse(kUsage, fmt::format("{}: the communicator is not ready", entry));
   if (!Streams().Has(stream)) return Refuse(kInvalid, fmt::format("{} is given no stream", entry));
@@ -141,7 +140,7 @@ STUB_ENTRY ncclCommInitRankConfig(void** comm, int size, Id id, int rank, Config
 STUB_ENTRY ncclCommGetAsyncError(void* comm, int* error) {
   Guard guard(TheMutex());
   if (!Comms().Has(comm)) return Refuse(kInvalid, "ncclCommGetAsyncError is given no communicator");
-  CommState& state = Of(comm);
+  CommState& state = CommOf(comm);
   if (!state.joined) {
     state.joined = true;
     for (int rank = 0; rank < state.size; ++rank)
@@ -152,7 +151,7 @@ STUB_ENTRY ncclCommGetAsyncError(void* comm, int* error) {
 }
 namespace {
 void Leave(void* comm) {
-  CommState& state = Of(comm);
+  CommState& state = CommOf(comm);
   WriteFile(fmt::format("{}/left.{}", state.folder, state.rank), "");
   bool all = true;
   for (int rank = 0; rank < state.size; ++rank)
@@ -165,7 +164,7 @@ void Leave(void* comm) {
 STUB_ENTRY ncclCommAbort(void* comm) {
   Guard guard(TheMutex());
   if (!Comms().Has(comm)) return Refuse(kInvalid, "ncclCommAbort is given no communicator");
-  Of(comm).aborted = true;
+  CommOf(comm).aborted = true;
   return Leave(comm), kDone;
 }
 
@@ -190,7 +189,7 @@ STUB_ENTRY ncclReduceScatter(const void* in, void* out, size_t count, int type, 
                              void* comm, void* stream) {
   Guard guard(TheMutex());
   Given given{Call::kReduceScatter, Number(in), Number(out), count, type, reduction, 0};
-  uint64_t size = Comms().Has(comm) ? Of(comm).size : 1;
+  uint64_t size = Comms().Has(comm) ? CommOf(comm).size : 1;
   if (int result = Check("ncclReduceScatter", comm, stream, given, true, true, size, 1))
     return result;
   return Take(comm, stream, given);
@@ -199,7 +198,7 @@ STUB_ENTRY ncclAllGather(const void* in, void* out, size_t count, int type, void
                          void* stream) {
   Guard guard(TheMutex());
   Given given{Call::kAllGather, Number(in), Number(out), count, type, 0, 0};
-  uint64_t size = Comms().Has(comm) ? Of(comm).size : 1;
+  uint64_t size = Comms().Has(comm) ? CommOf(comm).size : 1;
   if (int result = Check("ncclAllGather", comm, stream, given, true, true, 1, size)) return result;
   return Take(comm, stream, given);
 }
@@ -207,7 +206,7 @@ STUB_ENTRY ncclBroadcast(const void* in, void* out, size_t count, int type, int 
                          void* stream) {
   Guard guard(TheMutex());
   Given given{Call::kBroadcast, Number(in), Number(out), count, type, 0, root};
-  bool reads = Comms().Has(comm) && Of(comm).rank == root;
+  bool reads = Comms().Has(comm) && CommOf(comm).rank == root;
   if (int result = Check("ncclBroadcast", comm, stream, given, reads, true, 1, 1)) return result;
   return Take(comm, stream, given);
 }
@@ -215,7 +214,7 @@ STUB_ENTRY ncclReduce(const void* in, void* out, size_t count, int type, int red
                       void* comm, void* stream) {
   Guard guard(TheMutex());
   Given given{Call::kReduce, Number(in), Number(out), count, type, reduction, root};
-  bool writes = Comms().Has(comm) && Of(comm).rank == root;
+  bool writes = Comms().Has(comm) && CommOf(comm).rank == root;
   if (int result = Check("ncclReduce", comm, stream, given, true, writes, 1, 1)) return result;
   return Take(comm, stream, given);
 }

@@ -31,6 +31,7 @@ enum Result {  // of cuda.h
   kNotFound = 500,
   kNotReady = 600,
   kLaunchFailed = 719,
+  kIllegalState = 401,
   kCaptureUnsupported = 900,
   kCaptureInvalidated = 901,
   kCaptureWrongThread = 908,
@@ -56,13 +57,21 @@ struct Work {
       : run(std::move(f)), ready(std::move(g)) {}
   void operator()() const { run(); }
 };
+// Work that is kept, and what it follows.
+struct Kept {
+  Work work;
+  std::vector<Kept*> after;
+  size_t place = 0;  // among all of its capture
+};
+using Graph = std::vector<std::unique_ptr<Kept>>;
 struct Stream {
   std::deque<Work> work;
   uint64_t given = 0, done = 0;
   // While it is captured, what it is given is kept and not done.
   bool captures = false, broken = false;
   std::thread::id thread;  // that began to capture
-  std::vector<Work> kept;
+  Graph kept;
+  std::vector<Kept*> last;  // what the next work follows
   void Give(Work one);
   // A launch of a kernel, or of a library's: counted, unless it is captured.
   void Launch(Work one);
@@ -117,6 +126,16 @@ class Handles {
   std::set<const T*> known_;
 };
 Handles<Stream>& Streams();
+inline Stream& Of(void* stream) { return *static_cast<Stream*>(stream); }
+
+// ---- what entries ask first
+using Guard = std::lock_guard<std::recursive_mutex>;
+int Ready(const char* entry);
+int Ready(const char* entry, const void* stream);
+// What may not be asked of a stream that is captured: the capture is of no use afterwards.
+int NotCaptured(const char* entry, void* stream);
+// What may not be called meanwhile, unless the capture is relaxed.
+int NotStrict(const char* entry);
 
 }  // namespace stub
 

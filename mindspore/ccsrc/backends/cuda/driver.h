@@ -20,6 +20,8 @@ using Function = Handle*;
 using Pool = Handle*;
 using WorkGraph = Handle*;  // what a stream was given while it was captured
 using WorkExec = Handle*;   // the same, ready to be launched
+using WorkNode = Handle*;   // a launch within it
+struct EdgeData;            // how one follows another, where that is unusual
 
 // ---- the driver, libcuda.so.1: each takes and returns what cuda.h says of the name in quotes
 #define MS_CUDA_DRIVER_ENTRIES(X)                                                               \
@@ -68,6 +70,12 @@ using WorkExec = Handle*;   // the same, ready to be launched
   X(GraphLaunch, "cuGraphLaunch", WorkExec, StreamHandle)                                       \
   X(GraphDestroy, "cuGraphDestroy", WorkGraph)                                                  \
   X(GraphExecDestroy, "cuGraphExecDestroy", WorkExec)
+// Without these, null where the driver is older than 12.3, what is recorded has no branches.
+#define MS_CUDA_BRANCH_ENTRIES(X)                                                                 \
+  X(StreamGetCaptureInfo, "cuStreamGetCaptureInfo_v3", StreamHandle, int*, uint64_t*, WorkGraph*, \
+    const WorkNode**, const EdgeData**, size_t*)                                                  \
+  X(StreamUpdateCaptureDependencies, "cuStreamUpdateCaptureDependencies_v2", StreamHandle,        \
+    WorkNode*, const EdgeData*, size_t, unsigned)
 
 // Results, attributes and flags, by the names that cuda.h gives them.
 inline constexpr int kSuccess = 0;              // CUDA_SUCCESS
@@ -82,6 +90,7 @@ inline constexpr int kReleaseThreshold = 4;     // CU_MEMPOOL_ATTR_RELEASE_THRES
 inline constexpr unsigned kNonBlocking = 1;     // CU_STREAM_NON_BLOCKING
 inline constexpr unsigned kNoTiming = 2;        // CU_EVENT_DISABLE_TIMING
 inline constexpr int kCaptureRelaxed = 2;       // CU_STREAM_CAPTURE_MODE_RELAXED
+inline constexpr unsigned kReplace = 1;         // CU_STREAM_SET_CAPTURE_DEPENDENCIES
 
 // ---- the compiler, libnvrtc
 using CompilerProgram = Handle*;
@@ -141,6 +150,7 @@ inline constexpr int kPreferenceAlignment = 5;  // ..._MIN_ALIGNMENT_A_BYTES, th
 #define MS_CUDA_MEMBER(name, symbol, ...) int (*name)(__VA_ARGS__) = nullptr;
 struct Driver {
   MS_CUDA_DRIVER_ENTRIES(MS_CUDA_MEMBER)
+  MS_CUDA_BRANCH_ENTRIES(MS_CUDA_MEMBER)
 };
 struct Compiler {
   MS_CUDA_COMPILER_ENTRIES(MS_CUDA_MEMBER)

@@ -77,6 +77,10 @@ Driver LoadDriver() {
   Fill(d.name, library, symbol, "NVIDIA's driver is too old; one for CUDA 12 or newer is needed");
   MS_CUDA_DRIVER_ENTRIES(MS_CUDA_FILL)
 #undef MS_CUDA_FILL
+#define MS_CUDA_FILL(name, symbol, ...) \
+  d.name = reinterpret_cast<decltype(d.name)>(dlsym(library, symbol));
+  MS_CUDA_BRANCH_ENTRIES(MS_CUDA_FILL)
+#undef MS_CUDA_FILL
   return d;
 }
 

@@ -8,8 +8,12 @@ namespace ms::cuda {
 Policy& ThePolicy() {
   static auto* policy = [] {
     auto* made = new Policy;
-    const char* graphs = std::getenv("MS_CUDA_GRAPHS");
-    if (graphs && std::string_view(graphs) == "0") made->records = false;
+    auto off = [](const char* variable) {
+      const char* value = std::getenv(variable);
+      return value && std::string_view(value) == "0";
+    };
+    made->records = !off("MS_CUDA_GRAPHS");
+    made->branches = !off("MS_CUDA_BRANCHES");
     return made;
   }();
   return *policy;
@@ -25,6 +29,7 @@ extern "C" __attribute__((visibility("default"))) int ms_backend_set(const char*
                                : wanted == "matmul_allow_tf32" ? &policy.products_tf32
                                : wanted == "deterministic"     ? &policy.deterministic
                                : wanted == "records"           ? &policy.records
+                               : wanted == "branches"          ? &policy.branches
                                                                : nullptr;
   if (!setting) return 0;
   if (setting->exchange(value != 0) != (value != 0)) ++policy.changes;

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "backends/cuda/device.h"
+#include "backends/cuda/forks.h"
 #include "backends/cuda/libraries.h"
 #include "backends/cuda/memory.h"
 #include "backends/cuda/policy.h"
@@ -69,39 +70,35 @@ uint64_t CudaStream::generation() const {
   return ThePolicy().records ? 1 + ThePolicy().changes : 0;
 }
 
-// Whether all of it was kept.
-bool CudaStream::Capture(const std::function<void(Stream&, RandomState&)>& run, RandomState& random,
-                         WorkExec* work) {
+// Whether all of it was kept; if not, why.
+bool CudaStream::Capture(const Steps& run, WorkExec* work, std::string* why) {
   const Driver& driver = TheDriver();
   // Relaxed: kernels that are seen for the first time may be loaded. What else is forbidden, the
   // memory refuses (RefuseCapture).
   Check(driver.StreamBeginCapture(side_->handle_, kCaptureRelaxed), "cuStreamBeginCapture");
-  std::string why;
   {
     CapturesHere scope(side_.get());
     try {
-      run(*side_, random);
+      run(*side_);
     } catch (const std::exception& error) {
-      why = error.what();  // the host runs it, or it is wrong, which is seen when it runs as usual
+      *why = error.what();  // the host runs it, or it is wrong, which is seen when it runs as usual
     }
   }
   WorkGraph graph = nullptr;
   int result = driver.StreamEndCapture(side_->handle_, &graph);
-  if (result == kSuccess && why.empty()) result = driver.GraphInstantiateWithFlags(work, graph, 0);
-  if (result != kSuccess && why.empty()) {
+  if (result == kSuccess && why->empty()) result = driver.GraphInstantiateWithFlags(work, graph, 0);
+  if (result != kSuccess && why->empty()) {
     const char* name = nullptr;
     driver.GetErrorName(result, &name);
-    why = fmt::format("the driver says {}", name ? name : "nothing");
+    *why = fmt::format("the driver says {}", name ? name : "nothing");
   }
   if (graph) driver.GraphDestroy(graph);
-  ++(why.empty() ? made : refused);
-  Log(why.empty() ? fmt::format("kept, with {} draws of random numbers", random.offset())
-                  : fmt::format("not kept: {}", why));
-  return why.empty();
+  return why->empty();
 }
 
 std::unique_ptr<Recording> CudaStream::Record(
-    const std::function<void(Stream&, RandomState&)>& run) {
+    const RecordedSteps& steps,
+    const std::function<void(size_t step, Stream&, RandomState&)>& run) {
   Enter();
   if (recordings >= kMost) return nullptr;
   // Nobody waits here, as he might hold what the other thread needs.
@@ -113,10 +110,35 @@ std::unique_ptr<Recording> CudaStream::Record(
   if (!side_) side_ = std::make_unique<CudaStream>(memory(), *this);
   BufferRef words = Buffer::Allocate(2 * sizeof(uint64_t), memory());
   side_->random_words_ = words->data();
-  RandomState random(0);
   WorkExec work = nullptr;
-  if (!Capture(run, random, &work)) return nullptr;
-  return std::make_unique<CudaRecording>(*this, work, random.offset(), std::move(words));
+  for (bool branches : {true, false}) {  // a row is kept where the driver wants no branches
+    if (branches && !(ThePolicy().branches && TheDriver().StreamGetCaptureInfo)) continue;
+    RandomState random(0);
+    Forks forks(steps, side_->handle_);
+    side_->forks_ = branches ? &forks : nullptr;
+    std::string why;
+    bool within = false;  // a step, which is to blame where it throws
+    bool kept = Capture(
+        [&](CudaStream& side) {
+          for (size_t step = 0; step < steps.size(); ++step) {
+            if (branches) forks.Begin(step);
+            within = true;
+            run(step, side, random);
+            within = false;
+            if (branches) forks.End();
+          }
+        },
+        &work, &why);
+    side_->forks_ = nullptr;
+    ++(kept ? made : refused);
+    Log(kept ? fmt::format("kept, with {} draws of random numbers{}", random.offset(),
+                           branches ? fmt::format(", {} forks", forks.count()) : "")
+             : fmt::format("not kept: {}", why));
+    if (kept)
+      return std::make_unique<CudaRecording>(*this, work, random.offset(), std::move(words));
+    if (within) break;
+  }
+  return nullptr;
 }
 
 RecordingCounts CountRecordings() { return {made, refused, replayed}; }

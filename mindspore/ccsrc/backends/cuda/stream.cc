@@ -5,6 +5,7 @@
 
 #include "backends/cuda/communicator.h"
 #include "backends/cuda/device.h"
+#include "backends/cuda/forks.h"
 #include "backends/cuda/libraries.h"
 
 namespace ms::cuda {
@@ -129,6 +130,7 @@ void CudaStream::Launch(Function function, const Grid& grid, std::vector<void*> 
 }
 
 unsigned CudaStream::NextTicket(const LaunchPlace* place, ErrorKind kind, std::string what) {
+  if (forks_) forks_->MayFind();
   Ticket ticket{place ? *place : LaunchPlace{}, kind, std::move(what)};
   return (main_ ? *main_ : *this).TakeTicket(std::move(ticket), main_ != nullptr);
 }

@@ -23,6 +23,8 @@ struct Grid {
   unsigned threads = 256;  // of a block
 };
 
+class Forks;
+
 class CudaStream : public Stream, public Recorder, public Timer {
  public:
   explicit CudaStream(Memory& memory);
@@ -45,7 +47,9 @@ class CudaStream : public Stream, public Recorder, public Timer {
   void WaitForAll();
 
   uint64_t generation() const override;
-  std::unique_ptr<Recording> Record(const std::function<void(Stream&, RandomState&)>& run) override;
+  std::unique_ptr<Recording> Record(
+      const RecordedSteps& steps,
+      const std::function<void(size_t step, Stream&, RandomState&)>& run) override;
   // Whether this one captures.
   bool captures() const { return main_ != nullptr; }
   // Where seed and offset of random numbers will be, which kernels add to their own; null: these
@@ -69,12 +73,14 @@ class CudaStream : public Stream, public Recorder, public Timer {
   void Hear(const Found& found);
 
   unsigned TakeTicket(Ticket ticket, bool kept);
-  bool Capture(const std::function<void(Stream&, RandomState&)>& run, RandomState& random,
-               WorkExec* made);
+  // Between the beginning and the end of a capture, here.
+  using Steps = std::function<void(CudaStream& side)>;
+  bool Capture(const Steps& run, WorkExec* made, std::string* why);
 
   CudaStream* const main_ = nullptr;
   std::unique_ptr<CudaStream> side_;  // that captures
   std::atomic<bool> records_{false};  // some thread does
+  Forks* forks_ = nullptr;            // of what this one captures, where it has any
   const void* random_words_ = nullptr;
   StreamHandle handle_ = nullptr;
   Address fault_ = 0;
