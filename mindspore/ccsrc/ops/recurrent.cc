@@ -7,23 +7,21 @@
 namespace ms {
 namespace {
 
-int Gates(const std::string& mode) { return mode == "lstm" ? 4 : mode == "gru" ? 3 : 1; }
-int Biases(const std::string& mode) { return mode == "gru" ? 4 : Gates(mode); }
-int Saved(const std::string& mode) { return mode == "lstm" ? 5 : mode == "gru" ? 4 : 1; }
-
 struct LayerCheck {
   const InferContext& c;
-  std::string mode;
+  RecurrentMode mode = RecurrentMode::kLstm;
 
-  explicit LayerCheck(const InferContext& context) : c(context), mode(c.attr<std::string>("mode")) {
-    c.Check(mode == "lstm" || mode == "gru" || mode == "tanh" || mode == "relu",
-            "'mode' must be 'lstm', 'gru', 'tanh' or 'relu', but got '{}'", mode);
+  explicit LayerCheck(const InferContext& context) : c(context) {
+    const auto& name = c.attr<std::string>("mode");
+    c.Check(name == "lstm" || name == "gru" || name == "tanh" || name == "relu",
+            "'mode' must be 'lstm', 'gru', 'tanh' or 'relu', but got '{}'", name);
+    mode = RecurrentModeOf(name);
     c.CheckRank(0, 3);
     c.CheckRank(1, 2);
   }
   Dim batch() const { return c.dim(0, c.attr<bool>("batch_first") ? 0 : 1); }
   Dim hidden() const { return c.dim(1, 1); }
-  Shape cells() const { return mode == "lstm" ? Shape{batch(), hidden()} : Shape{0}; }
+  Shape cells() const { return mode == RecurrentMode::kLstm ? Shape{batch(), hidden()} : Shape{0}; }
   // One row for each step and sequence.
   Shape Rows(int blocks) const { return c.shape(0).With(2, hidden() * blocks); }
 
@@ -37,31 +35,31 @@ struct LayerCheck {
 Types InferRecurrence(InferContext& c) {
   LayerCheck layer(c);
   Dim hidden = layer.hidden();
-  layer.Expect(0, layer.Rows(Gates(layer.mode)));
+  layer.Expect(0, layer.Rows(RecurrentGates(layer.mode)));
   layer.Expect(1, {layer.batch(), hidden});
   layer.Expect(2, layer.cells());
-  layer.Expect(3, {hidden * Gates(layer.mode), hidden});
-  layer.Expect(4, {hidden * Biases(layer.mode)});
+  layer.Expect(3, {hidden * RecurrentGates(layer.mode), hidden});
+  layer.Expect(4, {hidden * RecurrentBiases(layer.mode)});
   layer.Expect(5, {layer.batch()});
   bool keep = c.attr<bool>("keep");
   return {c.Like(0, layer.Rows(1)), c.in(1), c.in(2),
-          c.Like(0, keep ? layer.Rows(Saved(layer.mode)) : Shape{0}),
+          c.Like(0, keep ? layer.Rows(RecurrentSaved(layer.mode)) : Shape{0}),
           c.Like(0, keep ? layer.Rows(1) : Shape{0})};
 }
 
 Types InferRecurrenceGrad(InferContext& c) {
   LayerCheck layer(c);
   Dim hidden = layer.hidden();
-  int gates = Gates(layer.mode);
+  int gates = RecurrentGates(layer.mode);
   layer.Expect(0, layer.Rows(1));
   layer.Expect(1, {layer.batch(), hidden});
   layer.Expect(2, layer.cells());
   layer.Expect(3, {hidden * gates, hidden});
   layer.Expect(4, {layer.batch()});
-  layer.Expect(5, layer.Rows(Saved(layer.mode)));
+  layer.Expect(5, layer.Rows(RecurrentSaved(layer.mode)));
   layer.Expect(6, layer.Rows(1));
   Type dx = c.Like(0, layer.Rows(gates));
-  return {dx, layer.mode == "gru" ? dx : c.Like(0, Shape{0}), c.in(1), c.in(2)};
+  return {dx, layer.mode == RecurrentMode::kGru ? dx : c.Like(0, Shape{0}), c.in(1), c.in(2)};
 }
 
 NamedAttrs LayerAttrs(const GradContext& g) {

@@ -8,15 +8,11 @@ class Layer {
  public:
   explicit Layer(ExpandContext& c)
       : c_(c),
-        mode_(c.attr<std::string>("mode")),
+        mode_(RecurrentModeOf(c.attr<std::string>("mode"))),
         reverse_(c.attr<bool>("reverse")),
         axis_(c.attr<bool>("batch_first") ? 1 : 0),
-        gates_(mode_ == "lstm"  ? 4
-               : mode_ == "gru" ? 3
-                                : 1),
-        saved_(mode_ == "lstm"  ? 5
-               : mode_ == "gru" ? 4
-                                : 1) {}
+        gates_(RecurrentGates(mode_)),
+        saved_(RecurrentSaved(mode_)) {}
 
  protected:
   // Every step's row of a matrix of all steps.
@@ -59,7 +55,7 @@ class Layer {
   }
 
   ExpandContext& c_;
-  std::string mode_;
+  RecurrentMode mode_;
   bool reverse_;
   int axis_;
   int gates_, saved_;
@@ -72,7 +68,7 @@ class Forward : public Layer {
   Terms Run() {
     Term lengths = c_.in(5);
     state_ = c_.in(1), cells_ = c_.in(2);
-    bias_ = Blocks(c_.in(4), mode_ == "gru" ? 4 : gates_);
+    bias_ = Blocks(c_.in(4), RecurrentBiases(mode_));
     Terms from_x = Rows(c_.in(0));
     Terms outputs(from_x.size()), saved(from_x.size()), before(from_x.size());
     for (size_t count = 0; count < from_x.size(); ++count) {
@@ -85,7 +81,7 @@ class Forward : public Layer {
       saved[t] = Put(kept);
       before[t] = state_;
       state_ = Where(active, fresh, state_);
-      if (mode_ == "lstm") cells_ = Where(active, cells_, old_cells);
+      if (mode_ == RecurrentMode::kLstm) cells_ = Where(active, cells_, old_cells);
     }
     auto matrix = [&](int blocks) {
       const Shape& x = c_.in(0).shape();
@@ -103,19 +99,19 @@ class Forward : public Layer {
     Terms x = Blocks(from_x, gates_);
     Terms h = Blocks(c_.Call("MatMul", {state_, c_.in(3)}, {{"transpose_b", true}}), gates_);
     auto gate = [&](size_t i) { return x[i] + bias_[i] + h[i]; };
-    if (mode_ == "lstm") {
+    if (mode_ == RecurrentMode::kLstm) {
       *kept = {Sigmoid(gate(0)), Sigmoid(gate(1)), Tanh(gate(2)), Sigmoid(gate(3)), cells_};
       const Terms& s = *kept;
       cells_ = s[1] * cells_ + s[0] * s[2];
       return s[3] * Tanh(cells_);
     }
-    if (mode_ == "gru") {
+    if (mode_ == RecurrentMode::kGru) {
       Term reset = Sigmoid(gate(0)), update = Sigmoid(gate(1)), from_h = h[2] + bias_[3];
       Term next = Tanh(x[2] + bias_[2] + reset * from_h);
       *kept = {reset, update, next, from_h};
       return next + update * (state_ - next);
     }
-    *kept = {mode_ == "tanh" ? Tanh(gate(0)) : c_.Call("ReLU", {gate(0)})};
+    *kept = {mode_ == RecurrentMode::kTanh ? Tanh(gate(0)) : c_.Call("ReLU", {gate(0)})};
     return kept->front();
   }
 
@@ -143,19 +139,19 @@ class Backward : public Layer {
       dproduct[t] = Put(p);
       Term back = c_.Call("MatMul", {dproduct[t], c_.in(3)});
       dstate_ = Where(active, past ? back + past : back, dstate_);
-      if (mode_ == "lstm") dcells_ = Where(active, dcells_, old_cells);
+      if (mode_ == RecurrentMode::kLstm) dcells_ = Where(active, dcells_, old_cells);
     }
     const Shape& x = c_.in(0).shape();
     Type matrix(dstate_.dtype(), x.With(2, x.dim(2) * gates_));
-    return {Join(dx, matrix), mode_ == "gru" ? Join(dproduct, matrix) : None(dstate_), dstate_,
-            dcells_};
+    return {Join(dx, matrix), mode_ == RecurrentMode::kGru ? Join(dproduct, matrix) : None(dstate_),
+            dstate_, dcells_};
   }
 
  private:
   // Of the blocks of the input and of the product; returns what the old state gets past the
   // product.
   Term Step(const Terms& s, const Term& before, const Term& dh, Terms* d, Terms* p) {
-    if (mode_ == "gru") {
+    if (mode_ == RecurrentMode::kGru) {
       Term dnext = dh * (1.0 - s[1]) * (1.0 - s[2] * s[2]);
       Term dreset = dnext * s[3] * s[0] * (1.0 - s[0]);
       Term dupdate = dh * (before - s[2]) * s[1] * (1.0 - s[1]);
@@ -163,14 +159,15 @@ class Backward : public Layer {
       *p = {dreset, dupdate, dnext * s[0]};
       return dh * s[1];
     }
-    if (mode_ == "lstm") {
+    if (mode_ == RecurrentMode::kLstm) {
       Term bent = Tanh(s[1] * s[4] + s[0] * s[2]);
       Term dc = dcells_ + dh * s[3] * (1.0 - bent * bent);
       *d = {dc * s[2] * s[0] * (1.0 - s[0]), dc * s[4] * s[1] * (1.0 - s[1]),
             dc * s[0] * (1.0 - s[2] * s[2]), dh * bent * s[3] * (1.0 - s[3])};
       dcells_ = dc * s[1];
     } else {
-      *d = {mode_ == "tanh" ? dh * (1.0 - s[0] * s[0]) : c_.Call("ReluGrad", {dh, s[0]})};
+      *d = {mode_ == RecurrentMode::kTanh ? dh * (1.0 - s[0] * s[0])
+                                          : c_.Call("ReluGrad", {dh, s[0]})};
     }
     *p = *d;
     return {};
@@ -180,6 +177,12 @@ class Backward : public Layer {
 };
 
 }  // namespace
+
+RecurrentMode RecurrentModeOf(const std::string& name) {
+  if (name == "lstm") return RecurrentMode::kLstm;
+  if (name == "gru") return RecurrentMode::kGru;
+  return name == "tanh" ? RecurrentMode::kTanh : RecurrentMode::kRelu;
+}
 
 Terms ExpandRecurrence(ExpandContext& c) { return Forward(c).Run(); }
 

@@ -13,12 +13,6 @@
 namespace ms::cpu {
 namespace {
 
-RecurrentMode ModeOf(const std::string& name) {
-  if (name == "lstm") return RecurrentMode::kLstm;
-  if (name == "gru") return RecurrentMode::kGru;
-  return name == "tanh" ? RecurrentMode::kTanh : RecurrentMode::kRelu;
-}
-
 constexpr double kNsPerProduct = 1.0 / 70;
 
 // The weights of all blocks, and what they are for.
@@ -160,20 +154,6 @@ KernelChoice VectorRecurrenceGrad(const KernelRequest& r) {
 }
 
 }  // namespace
-
-RecurrentSizes::RecurrentSizes(const KernelRequest& r)
-    : mode(ModeOf(r.attr<std::string>("mode"))),
-      reverse(r.attr<bool>("reverse")),
-      batch_first(r.attr<bool>("batch_first")),
-      steps(r.shape(0)[batch_first ? 1 : 0]),
-      batch(r.shape(0)[batch_first ? 0 : 1]),
-      hidden(r.shape(1)[1]),
-      gates(RecurrentGates(mode)),
-      biases(RecurrentBiases(mode)),
-      blocks(RecurrentSaved(mode)) {
-  int at = r.op.AttrIndex("keep");
-  keep = at >= 0 && std::get<bool>(r.attrs[static_cast<size_t>(at)]);
-}
 
 void AddRecurrent(KernelTable& table) {
   table.For("Recurrence")
