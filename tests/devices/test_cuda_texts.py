@@ -73,6 +73,9 @@ for dtype in (ms.float32, ms.float16, ms.float64):
 for dtype in (ms.float32, ms.float64):
     lengths = Tensor(np.array([4, 3])), Tensor(np.array([1, 2], np.int32))
     ms.grad(lambda v: ops.ctc_loss(v, at, *lengths, 0, "none")[0])(Tensor(f32(4, 2, 5)).astype(dtype)).asnumpy()
+for dtype in (ms.float32, ms.bfloat16, ms.float64):
+    for Layer in (nn.LSTM, nn.GRU, nn.RNN, lambda *a: nn.RNN(*a, nonlinearity="relu")):
+        ms.grad(lambda v: Layer(6, 3)(v)[0])(x[0].astype(dtype)).asnumpy()
 ops.NMSWithMask()(Tensor(f32(300, 5)))[2].asnumpy()
 ops.ScatterDiv()(ms.Parameter(Tensor(np.ones((4, 5), np.int32)), name="divided"), at[0], Tensor(np.ones((2, 5), np.int32))).asnumpy()
 for dtype in (ms.complex64, ms.complex128):

@@ -22,7 +22,7 @@ struct Matrix {  // column by column
 };
 struct Wish {
   uint64_t workspace = 0;
-  uint32_t alignment = 256;  // unless said otherwise
+  uint32_t alignment[4] = {256, 256, 256, 256};  // unless said otherwise
 };
 Handles<Desc>& Descs() {
   static auto* all = new Handles<Desc>;
@@ -87,7 +87,9 @@ int CheckShapes(const Desc& desc, const Matrix& a, const Matrix& b, const Matrix
   int64_t m = desc.transpose_a ? a.columns : a.rows, k = desc.transpose_a ? a.rows : a.columns;
   int64_t k2 = desc.transpose_b ? b.columns : b.rows, n = desc.transpose_b ? b.rows : b.columns;
   bool fits = m == d.rows && n == d.columns && k == k2 && a.batch == d.batch && b.batch == d.batch;
-  bool types = a.type == b.type && b.type == d.type && (d.type == 1) == (desc.compute == 70);
+  bool half = a.type == 2 || a.type == 14;  // whose products may be of 32 bits
+  bool types = a.type == b.type && (b.type == d.type || (half && d.type == 0)) &&
+               (d.type == 1) == (desc.compute == 70);
   if (fits && types) return 0;
   return Refuse(kInvalid, fmt::format("matrices do not fit: {} x {} by {} x {} to {} x {}", m, k,
                                       k2, n, d.rows, d.columns));
@@ -161,7 +163,7 @@ STUB_ENTRY cublasLtMatmulPreferenceSetAttribute(void* wish, int attribute, const
                                                 size_t size) {
   std::lock_guard lock(TheMutex());
   if (Wishes().Has(wish) && attribute >= 5 && attribute <= 8 && size == 4)
-    return std::memcpy(&static_cast<Wish*>(wish)->alignment, value, size), 0;
+    return std::memcpy(&static_cast<Wish*>(wish)->alignment[attribute - 5], value, size), 0;
   if (!Wishes().Has(wish) || attribute != 1 || size != 8) return Refuse(kInvalid, "no preference");
   return std::memcpy(&static_cast<Wish*>(wish)->workspace, value, size), 0;
 }
@@ -185,7 +187,8 @@ STUB_ENTRY cublasLtMatmulAlgoGetHeuristic(void* handle, void* desc, void* a, voi
     return status;
   results[0] = {};
   results[0].algorithm[0] = kAlgorithm;
-  results[0].algorithm[1] = static_cast<Wish*>(wish)->alignment;
+  for (int operand = 0; operand < 4; ++operand)
+    results[0].algorithm[1 + operand] = static_cast<Wish*>(wish)->alignment[operand];
   results[0].workspace = kNeeds;
   return *count = 1, 0;
 }
@@ -206,7 +209,7 @@ STUB_ENTRY cublasLtMatmul(void* handle, void* desc, const void* alpha, const voi
     return Refuse(kInvalid, "cublasLtMatmul: too little workspace");
   if (!Holds(number(x), Extent(l)) || !Holds(number(y), Extent(r)) || !Holds(number(z), Extent(o)))
     return Refuse(kInvalid, "cublasLtMatmul goes beyond a block");
-  if ((number(x) | number(y) | number(z)) % algorithm[1])
+  if (number(x) % algorithm[1] || number(y) % algorithm[2] || number(z) % algorithm[4])
     return Refuse(kInvalid, "cublasLtMatmul: the algorithm is for other alignments");
   Count(e.compute == 77 ? "products with tf32" : "products");
   bool wide = o.type == 1;

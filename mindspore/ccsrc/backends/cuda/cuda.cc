@@ -38,6 +38,7 @@ class CudaBackend : public Backend {
     AddGrid(table_);
     AddBoxes(table_);
     AddCtc(table_);
+    AddRecurrent(table_);
     AddPairs(table_);
     AddRandom(table_);
     AddComm(table_);

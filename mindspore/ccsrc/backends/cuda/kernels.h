@@ -17,6 +17,7 @@ void AddProducts(KernelTable& table);      // of matrices, by cuBLASLt
 void AddConvolutions(KernelTable& table);  // by cuDNN
 void AddAttention(KernelTable& table);     // of halves, by cuDNN
 void AddPooling(KernelTable& table);
+void AddRecurrent(KernelTable& table);
 void AddNorms(KernelTable& table);     // over batches: two nests each
 void AddIndexed(KernelTable& table);   // what is read at positions that are numbers of a tensor
 void AddPlaces(KernelTable& table);    // what is written there, and read at coordinates

@@ -1,5 +1,7 @@
 // Products of matrices by cuBLASLt, with bias and activation. Its matrices lie column by column:
 // what it is given is the transposed problem, z' = y' x'.
+#include "backends/cuda/kernels/products.h"
+
 #include "backends/cuda/device.h"
 #include "backends/cuda/kernels.h"
 #include "backends/cuda/libraries.h"
@@ -39,24 +41,14 @@ ProductsHandle TheHandle() {
   return handle;
 }
 
-// [m, k] by [k, n], `batch` times.
-struct Product {
-  int64_t m, n, k;
-  bool transpose_a, transpose_b;
-  DType dtype;
-  int64_t batch = 1;
-  bool same_x = false, same_y = false;  // one matrix for the whole batch
-  bool bias = false;
-  bool relu = false;
-};
-
 class Layout {
  public:
-  // Of a matrix that has `rows` rows of `columns` numbers, as C has it.
-  Layout(int type, int64_t rows, int64_t columns, int64_t batch, bool same) {
+  // Of a matrix that has `rows` rows of `columns` numbers, as C has it; from one row to the next
+  // are `next` numbers, or these columns.
+  Layout(int type, int64_t rows, int64_t columns, int64_t batch, bool same, int64_t next = 0) {
     const Products& p = TheProducts();
     CheckProducts(p.LayoutCreate(&handle_, type, static_cast<uint64_t>(columns),
-                                 static_cast<uint64_t>(rows), columns),
+                                 static_cast<uint64_t>(rows), next ? next : columns),
                   "cublasLtMatrixLayoutCreate");
     if (batch == 1) return;
     auto count = static_cast<int32_t>(batch);
@@ -76,9 +68,10 @@ class ProductKernel : public Kernel {
  public:
   explicit ProductKernel(const Product& p, int type)
       : product_(p),
-        x_(type, p.transpose_a ? p.k : p.m, p.transpose_a ? p.m : p.k, p.batch, p.same_x),
+        x_(type, p.transpose_a ? p.k : p.m, p.transpose_a ? p.m : p.k, p.batch, p.same_x,
+           p.next_row),
         y_(type, p.transpose_b ? p.n : p.k, p.transpose_b ? p.k : p.n, p.batch, p.same_y),
-        z_(type, p.m, p.n, p.batch, false) {
+        z_(p.in_float32 ? kReal32 : type, p.m, p.n, p.batch, false) {
     full_ = Make(p.dtype == DType::kFloat64 ? kCompute64 : kCompute32);
     if (p.dtype == DType::kFloat32) tensor_ = Make(kComputeTensor32);
     cost_ns_ = 4000;  // of the host
@@ -138,7 +131,7 @@ class ProductKernel : public Kernel {
                   "cublasLtMatmulDescSetAttribute");
   }
 
-  // An algorithm for addresses that are multiples of `alignment`.
+  // An algorithm for addresses that are multiples of `alignment`, and of their numbers' sizes.
   Algorithm Choose(ProductDesc desc, uint32_t alignment) {
     const Products& p = TheProducts();
     Preference preference = nullptr;
@@ -146,8 +139,9 @@ class ProductKernel : public Kernel {
     uint64_t most = kWorkspace;
     int status = p.PreferenceSet(preference, kPreferenceWorkspace, &most, sizeof(most));
     for (int operand = 0; operand < 4 && status == 0; ++operand) {
-      status = p.PreferenceSet(preference, kPreferenceAlignment + operand, &alignment,
-                               sizeof(alignment));
+      size_t item = operand > 1 && product_.in_float32 ? sizeof(float) : 1;
+      uint32_t own = std::max(alignment, static_cast<uint32_t>(item));
+      status = p.PreferenceSet(preference, kPreferenceAlignment + operand, &own, sizeof(own));
     }
     Heuristic found = {};
     int count = 0;
@@ -169,14 +163,6 @@ class ProductKernel : public Kernel {
   Way full_, tensor_;
   mutable Mutex mutex_;
 };
-
-KernelChoice MakeProduct(const Product& p) {
-  int type = 0;
-  if (!LibraryType(p.dtype, &type)) return No("needs a floating dtype, got {}", Name(p.dtype));
-  if (p.m * p.n * p.k * p.batch == 0) return No("needs elements, got none");
-  if (std::max({p.m, p.n, p.k, p.batch}) > INT32_MAX) return No("needs sizes of 31 bits");
-  return std::make_unique<ProductKernel>(p, type);
-}
 
 Product Matrices(const KernelRequest& r) {
   Product p;
@@ -216,6 +202,15 @@ KernelChoice MakeBatchMatMul(const KernelRequest& r) {
 }
 
 }  // namespace
+
+KernelChoice MakeProduct(const Product& p) {
+  int type = 0;
+  if (!LibraryType(p.dtype, &type)) return No("needs a floating dtype, got {}", Name(p.dtype));
+  if (p.m * p.n * p.k * p.batch == 0) return No("needs elements, got none");
+  if (std::max({p.m, p.n, p.k, p.batch, p.next_row}) > INT32_MAX)
+    return No("needs sizes of 31 bits");
+  return std::make_unique<ProductKernel>(p, type);
+}
 
 void AddProducts(KernelTable& table) {
   table.For("MatMul").Try("cublaslt", MakeMatMul);
