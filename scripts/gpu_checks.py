@@ -20,7 +20,7 @@ PYTEST = ["-m", "pytest", "-n", "0", "-p", "no:cacheprovider"]
 PARTS = {
     "device": [*PYTEST, "tests/devices/test_cuda.py", "tests/devices/test_cuda_texts.py"],
     "convolutions": [*PYTEST, "tests/devices/test_cuda_dnn.py"],
-    "steps": [*PYTEST, "tests/devices/test_cuda_graphs.py"],
+    "steps": [*PYTEST, "tests/devices/test_cuda_graphs.py", "tests/devices/test_cuda_recurrent.py"],
     "ranks": [*PYTEST, "tests/devices/test_cuda_ranks.py"],  # of two GPUs or more
     "speed": ["scripts/gpu_speed.py"],
     "peers": ["benchmarks/gpu.py"],  # beside PyTorch, where that is installed
