@@ -298,7 +298,30 @@ kept = [Tensor(np.ones(1 << 18, np.float32)) + i for i in range(4)]
         MS_CUDA_STUB_MEMORY=str(12 << 20),
     )
     assert "8.0 MB must fit into the memory of 'Stub 0', but" in text
-    assert "of its 12.0 MB are free. This process holds" in text and "memory_report" in text
+    assert "of its 12.0 MB are free. This process has held at most" in text
+    line = BEGIN.count("\n") + 3
+    assert f"holds 4.0 MB: 4.0 MB at <string>:{line}. Smaller batches" in text, text
+
+
+@on_the_stub
+def test_memory_that_does_not_suffice_for_a_compiled_function_names_its_lines():
+    program = """
+ms.set_context(device_target="GPU")
+@ms.jit
+def f(x):
+    kept = []
+    for i in range(6):
+        x = ops.softmax(ops.sin(x) * i)
+        kept.append(x)
+    for v in kept:
+        x = ops.softmax(x * v)
+    return x
+f(Tensor(np.ones(1 << 19, np.float32)))
+"""
+    text = run(program, fails=True, MS_CUDA_STUB_MEMORY=str(12 << 20))
+    line = BEGIN.count("\n") + 7
+    assert f"At the peak there would be 10.0 MB at <string>:{line}" in text, text
+    assert "2.0 MB that came from the host" in text, text
 
 
 @pytest.mark.slow

@@ -103,7 +103,10 @@ std::shared_ptr<RandomState> DrawFrom(std::shared_ptr<RandomState> own) {
 }
 
 EagerRunner::EagerRunner(const Backend& backend)
-    : memory_(backend.memory()), stream_(backend.stream()), cache_(backend) {}
+    : memory_(backend.memory()),
+      labels_(dynamic_cast<Labels*>(&memory_)),
+      stream_(backend.stream()),
+      cache_(backend) {}
 
 void EagerRunner::SetBlocking(bool value) { blocking = value; }
 
@@ -184,6 +187,9 @@ Prepared& EagerRunner::RunUnnamed(const OpDef& op, std::span<const Tensor* const
     for (const Tensor* input : inputs) outputs.inputs.push_back(*input);
   }
   LaunchPlace place{&op, placed && hooks.place ? hooks.place() : 0};
+  if (place.span && labels_) {
+    for (size_t i = 0; i < outputs.size(); ++i) labels_->Label(out[i], place.span);
+  }
   std::shared_ptr<RandomState> random;
   if (op.effect == Effect::kRandom) [[unlikely]]
     random = DefaultRandom();

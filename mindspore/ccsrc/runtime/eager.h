@@ -10,6 +10,7 @@
 
 #include "grad/backward.h"
 #include "kernel/cache.h"
+#include "kernel/labels.h"
 
 namespace ms {
 
@@ -65,6 +66,7 @@ class EagerRunner {
   void* Workspace(size_t bytes);
 
   Memory& memory_;
+  Labels* const labels_;  // of the memory; null: it keeps none
   Stream& stream_;
   KernelCache cache_;
   BufferRef workspace_;

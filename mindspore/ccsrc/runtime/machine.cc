@@ -44,6 +44,21 @@ std::string OperandsText(const Plan& plan, size_t index) {
   }
 }
 
+// There is too little memory for a frame: which lines of the program it is for.
+Error WithPeak(const Error& error, const Plan& plan) {
+  if (error.kind() != ErrorKind::kMemory || !plan.main) return error;
+  constexpr size_t kMost = 5;
+  std::string text = error.message();
+  const auto& peak = plan.program->memory().peak;
+  for (size_t i = 0; i < std::min(peak.size(), kMost); ++i) {
+    auto [span, bytes] = peak[i];
+    if (span == 0) continue;
+    text += fmt::format("{} {:.1f} MB at {}", i ? "," : "\n  At the peak there would be",
+                        static_cast<double>(bytes) / (1 << 20), ShortSpan(span));
+  }
+  return Error(error.kind(), std::move(text)).WithSpan(error.span());
+}
+
 // Graphs of gradients (grad/closure.cc) keep each round of a loop and each call of a recursion.
 Error TooDeep(const Plan& plan) {
   bool gradient = plan.name.starts_with("▶") || plan.name.starts_with("◀");
@@ -146,6 +161,9 @@ Frame* Machine::NewFrame(const Plan& plan, SpanId span) {
   deep_ |= own && pools_[plan.index].deep();
   try {
     TakeArenas(*frame);
+  } catch (const Error& error) {
+    FreeFrame(frame);
+    throw WithPeak(error, plan);
   } catch (...) {
     FreeFrame(frame);
     throw;

@@ -319,6 +319,7 @@ STUB_ENTRY cuMemcpyDtoHAsync_v2(void* to, unsigned long long from, size_t bytes,
   if (!IsPinned(to, bytes))
     return Refuse(kInvalidValue, "cuMemcpyDtoHAsync writes memory that is not pinned");
   if (!Holds(from, bytes)) return Refuse(kInvalidValue, "cuMemcpyDtoHAsync reads beyond a block");
+  Count("fetches");
   Of(stream).Give([=] { std::memcpy(to, Open(from), bytes); });
   return kSuccess;
 }

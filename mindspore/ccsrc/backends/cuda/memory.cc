@@ -12,10 +12,6 @@ namespace {
 constexpr size_t kWorthAStream = 64 << 10;  // less is sooner there than streams wait for each other
 constexpr size_t kMostStaged = size_t{64} << 20;  // of all blocks, before one waits for another
 
-std::string Megabytes(size_t bytes) {
-  return fmt::format("{:.1f} MB", static_cast<double>(bytes) / (1 << 20));
-}
-
 }  // namespace
 
 // A block that nobody uses; with enough of them in use, the one that is free first.
@@ -68,13 +64,15 @@ std::string_view CudaMemory::device() const { return kName; }
 void CudaMemory::Refuse(size_t bytes) {
   size_t free = 0, total = 0;
   Check(TheDriver().MemGetInfo(&free, &total), "cuMemGetInfo");
+  std::string largest = holders_.Largest();
+  if (!largest.empty()) largest = ": " + largest;
   Throw(ErrorKind::kMemory,
-        "{} must fit into the memory of '{}', but {} of its {} are free. This process holds {} in "
-        "tensors, at most {} so far; mindspore.runtime.memory_report says by which lines. Smaller "
-        "batches, or set_context(max_device_memory=...), which moves what is not needed for some "
-        "time to the host, take less",
+        "{} must fit into the memory of '{}', but {} of its {} are free. This process has held at "
+        "most {} in tensors, and holds {}{}. Smaller batches, or "
+        "set_context(max_device_memory=...), which moves what is not needed for some time to the "
+        "host, take less",
         Megabytes(bytes), TheDevice().name, Megabytes(free), Megabytes(total),
-        Megabytes(stats().live), Megabytes(stats().peak));
+        Megabytes(stats().peak), Megabytes(stats().live), largest);
 }
 
 StreamHandle CudaMemory::current() const {
@@ -100,8 +98,12 @@ Address CudaMemory::Take(size_t bytes, StreamHandle stream) {
 }
 
 void* CudaMemory::Allocate(size_t bytes) {
-  return reinterpret_cast<void*>(Take(bytes, stream_->handle()));
+  auto* block = reinterpret_cast<void*>(Take(bytes, stream_->handle()));
+  holders_.Add(block, bytes, Holders::Origin::kOther);
+  return block;
 }
+
+void CudaMemory::Label(const void* block, SpanId line) { holders_.Label(block, line); }
 
 // The block is taken on the stream that fills it: on the other one it would be there only after
 // the steps that this is not to wait for. What is given to the other from now on waits for it.
@@ -123,11 +125,14 @@ void* CudaMemory::AllocateFilled(const void* host, size_t bytes) {
     driver.MemFreeAsync(address, beside_);
     throw;
   }
-  return reinterpret_cast<void*>(address);
+  auto* block = reinterpret_cast<void*>(address);
+  holders_.Add(block, bytes, Holders::Origin::kHost);
+  return block;
 }
 
-void CudaMemory::Free(void* data, size_t) noexcept {
+void CudaMemory::Free(void* data, size_t bytes) noexcept {
   if (IsLost()) return;  // in the child of a fork
+  holders_.Remove(data, bytes);
   try {
     Enter();
   } catch (const std::exception&) {

@@ -6,8 +6,10 @@
 #include <deque>
 #include <vector>
 
+#include "backends/cuda/holders.h"
 #include "backends/cuda/stream.h"
 #include "base/mutex.h"
+#include "kernel/labels.h"
 #include "tensor/memory.h"
 
 namespace ms::cuda {
@@ -36,7 +38,7 @@ class Staging {
   size_t total_ = 0;
 };
 
-class CudaMemory : public Memory {
+class CudaMemory : public Memory, public Labels {
  public:
   CudaMemory();
   CudaStream& stream() const { return *stream_; }
@@ -45,6 +47,7 @@ class CudaMemory : public Memory {
   void* Allocate(size_t bytes) override;
   void* AllocateFilled(const void* host, size_t bytes) override;
   void Free(void* data, size_t bytes) noexcept override;
+  void Label(const void* block, SpanId line) override;
   void Store(void* to, const void* host, size_t bytes) override;
   void Copy(void* to, const void* from, size_t bytes) override;
   void Zero(void* to, size_t bytes) override;
@@ -63,6 +66,7 @@ class CudaMemory : public Memory {
   StreamHandle beside_ = nullptr;  // fills new blocks
   EventHandle filled_ = nullptr;   // the latest of them
   Staging staging_;
+  Holders holders_;
 };
 
 // Opens the device at first use.

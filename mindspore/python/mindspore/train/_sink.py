@@ -17,7 +17,8 @@ from mindspore.train.callback._callback import _CallbackManager
 
 _MOMENT = 0.1  # seconds after which the interpreter sees how far the runtime is
 
-# Told of steps that are done: how many, and of the last one the batch and what it returned.
+# Told of steps that are done: how many, and of the last one the batch and what it returned. (Of a step on a device that turned out
+# to be wrong when others had followed, the batch is the latest one's.)
 Told = Callable[[int, Any, Any], None]
 
 
@@ -80,8 +81,12 @@ class Sink:
             self._ended = sink.ended
             if sink.unused is not None:
                 self._unused.append(sink.unused)
-            if sink.done:
-                told(sink.done, sink.row, version.place(sink.outputs))
+            rest = sink.done
+            if sink.alarming is not None:
+                told(sink.sound + 1, sink.row, version.place(sink.alarming))
+                rest -= sink.sound + 1
+            if rest:
+                told(rest, sink.row, version.place(sink.outputs))
         return sink.done > 0 and not self._ended and not self._unused
 
 

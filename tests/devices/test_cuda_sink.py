@@ -1,0 +1,104 @@
+"""dataset_sink_mode on the device GPU: steps run ahead of the host, which looks at what they returned once in a while."""
+
+from __future__ import annotations
+
+from test_cuda import on_the_stub, pytestmark, run
+
+__all__ = ["pytestmark"]
+
+TRAINING = """
+from mindspore import dataset as ds, train
+STEPS = 40
+def rows(wrong=()):
+    for i in range(STEPS):
+        yield f32(4, 6, seed=i) * (np.inf if i in wrong else 1), np.full(4, i % 3, np.int32)
+class Seen(train.Callback):
+    def __init__(self):
+        self.losses, self.steps = [], []
+    def on_train_step_end(self, run_context):
+        found = run_context.original_args()
+        self.losses.append(float(found.net_outputs.asnumpy()))
+        self.steps.append(found.cur_step_num)
+def trained(wrong=(), size=-1, sink=True):
+    ms.set_seed(5)
+    net = nn.SequentialCell(nn.Dense(6, 8), nn.ReLU(), nn.Dense(8, 3))
+    update = nn.Momentum(net.trainable_params(), 0.0 if wrong else 0.05, 0.9)
+    model = train.Model(net, nn.CrossEntropyLoss(), update)
+    data = ds.GeneratorDataset(lambda: rows(wrong), ["x", "y"], shuffle=False)
+    seen = Seen()
+    model.train(2, data, callbacks=seen, dataset_sink_mode=sink, sink_size=size)
+    return seen.losses, seen.steps, [p.asnumpy() for p in net.trainable_params()]
+"""
+
+
+@on_the_stub
+def test_the_host_does_not_wait_for_each_step():
+    """The numbers are those of the host; values come back once in a while, not for each of the steps."""
+    run(
+        TRAINING
+        + """
+right = trained()
+ms.set_context(device_target="GPU")
+with Counted() as found:
+    losses, steps, weights = trained()
+assert steps == right[1] == [STEPS, 2 * STEPS]
+np.testing.assert_allclose(losses, right[0], rtol=1e-4)
+for w, r in zip(weights, right[2]):
+    np.testing.assert_allclose(w, r, rtol=1e-4, atol=1e-6)
+assert found["fetches"] < STEPS, found.found
+"""
+    )
+
+
+@on_the_stub
+def test_callbacks_see_the_steps_that_they_asked_for():
+    run(
+        TRAINING
+        + """
+right = trained(size=10)
+ms.set_context(device_target="GPU")
+losses, steps, _ = trained(size=10)
+assert steps == right[1] == list(range(10, 2 * STEPS + 1, 10))
+np.testing.assert_allclose(losses, right[0], rtol=1e-4)
+"""
+    )
+
+
+def test_a_loss_that_is_no_number_is_told_of_with_its_step():
+    """Though the device was further when the host looked."""
+    text = run(
+        TRAINING
+        + """
+ms.set_context(device_target="GPU")
+losses, steps, _ = trained(wrong=(17,))
+assert steps == [STEPS, 2 * STEPS] and np.isfinite(losses).all(), (losses, steps)
+""",
+        says=True,
+    )
+    assert text.count("the loss is nan") == 1 and "epoch: 1 step: 18" in text, text
+
+
+def test_what_is_wrong_in_a_step_is_raised():
+    text = run(
+        TRAINING
+        + """
+ms.set_context(device_target="GPU")
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.table = ms.Parameter(Tensor(f32(7, 3)), name="table")
+    def construct(self, i):
+        return ops.gather(self.table, i, 0)
+data = ds.GeneratorDataset([(np.array([i % 7 if i != 23 else 9], np.int32), np.zeros(1, np.int32)) for i in range(40)], ["x", "y"], shuffle=False)
+net = Net()
+model = train.Model(net, nn.CrossEntropyLoss(), nn.SGD(net.trainable_params(), 0.1))
+try:
+    model.train(1, data, dataset_sink_mode=True)
+finally:
+    print(net.table.asnumpy().tolist())
+""",
+        fails=True,
+    )
+    assert (
+        "IndexError: For 'Gather', the indices must be in [-7, 7), but got 9 at position 0" in text
+    )
