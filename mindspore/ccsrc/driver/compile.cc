@@ -28,9 +28,10 @@ struct Key {
   Fingerprint module;
   CompileOptions options;
   DimScope scope;
+  uint64_t choices = GetBackend(options.device).choices();
   bool operator==(const Key& other) const {
     return module == other.module && options == other.options && scope.hints == other.scope.hints &&
-           scope.guards == other.scope.guards;
+           scope.guards == other.scope.guards && choices == other.choices;
   }
 };
 struct KeyHash {

@@ -32,6 +32,10 @@ bool Matches(const Prepared& p, const OpDef& op, std::span<const Tensor* const> 
 
 Prepared& KernelCache::Find(const OpDef& op, std::span<const Tensor* const> inputs,
                             const AttrsRef& attrs) {
+  if (uint64_t now = backend_.choices(); now != choices_) {
+    Clear();
+    choices_ = now;
+  }
   size_t hash = KeyHash(op, inputs, attrs.get());
   for (size_t i = hash % kSlots;; i = (i + 1) % kSlots) {
     Slot& slot = slots_[i];
@@ -55,15 +59,17 @@ Prepared& KernelCache::Find(const OpDef& op, std::span<const Tensor* const> inpu
 }
 
 Prepared& KernelCache::Insert(size_t hash, std::unique_ptr<Prepared> prepared) {
-  if (used_ > kSlots / 2) {
-    for (Slot& slot : slots_) slot.prepared.reset();
-    used_ = 0;
-  }
+  if (used_ > kSlots / 2) Clear();
   size_t i = hash % kSlots;
   while (slots_[i].prepared) i = (i + 1) % kSlots;
   ++used_;
   slots_[i] = {hash, std::move(prepared)};
   return *slots_[i].prepared;
+}
+
+void KernelCache::Clear() {
+  for (Slot& slot : slots_) slot.prepared.reset();
+  used_ = 0;
 }
 
 }  // namespace ms

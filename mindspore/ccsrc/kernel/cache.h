@@ -38,8 +38,10 @@ class KernelCache {
     std::unique_ptr<Prepared> prepared;
   };
   Prepared& Insert(size_t hash, std::unique_ptr<Prepared> prepared);
+  void Clear();
 
   const Backend& backend_;
+  uint64_t choices_ = 0;  // of the backend, by which all of it was prepared
   std::vector<Slot> slots_ = std::vector<Slot>(kSlots);
   size_t used_ = 0;
   static constexpr size_t kSlots = 16384;

@@ -127,6 +127,9 @@ class Backend {
   virtual std::string_view name() const = 0;
   virtual const KernelTable& kernels() const = 0;
   virtual const Layouts& layouts() const;  // none of its own, if not said otherwise
+  // A number of what its makers go by beside the request, such as settings of the program: kernels
+  // that were chosen under another one are not found again.
+  virtual uint64_t choices() const { return 0; }
 
   Memory& memory() const { return memory_; }
   // The stream of all work that names no other, which the memory follows too.

@@ -11,9 +11,17 @@ namespace {
 
 constexpr size_t kCapacity = 8192;
 
+// Who is to choose a kernel.
+struct Chooser {
+  const Backend* backend;
+  uint64_t choices;
+  bool operator==(const Chooser&) const = default;
+};
+Chooser ChooserOf(const Backend& backend) { return {&backend, backend.choices()}; }
+
 // What a kernel was prepared for; a look-up compares with the request itself and copies nothing.
 struct Key {
-  const Backend* backend;
+  Chooser chooser;
   const OpDef* op;
   Types in;
   Types out;
@@ -29,8 +37,8 @@ bool SameStrong(const Types& strong, const Types& types) {
       [](const Type& a, const Type& b) { return b.weak() ? a == b.Strong() : a == b; });
 }
 
-bool Fits(const Key& key, const Backend& backend, const KernelRequest& request) {
-  return key.backend == &backend && key.op == &request.op && SameStrong(key.in, request.in) &&
+bool Fits(const Key& key, const Chooser& chooser, const KernelRequest& request) {
+  return key.chooser == chooser && key.op == &request.op && SameStrong(key.in, request.in) &&
          SameStrong(key.out, request.out) && Equal(key.attrs, request.attrs);
 }
 
@@ -41,9 +49,9 @@ Types Strong(const Types& types) {
   return strong;
 }
 
-size_t HashOf(const Backend& backend, const KernelRequest& request) {
-  size_t hash =
-      HashCombine(std::hash<const void*>()(&backend), std::hash<const void*>()(&request.op));
+size_t HashOf(const Chooser& chooser, const KernelRequest& request) {
+  size_t hash = HashCombine(std::hash<const void*>()(chooser.backend), chooser.choices);
+  hash = HashCombine(hash, std::hash<const void*>()(&request.op));
   for (const Type& t : request.in) hash = HashCombine(hash, StrongHash(t));
   for (const Type& t : request.out) hash = HashCombine(hash, StrongHash(t) + 1);
   return HashCombine(hash, Hash(request.attrs));
@@ -57,21 +65,21 @@ bool Cacheable(const Attrs& attrs) {
 
 class SharedKernels {
  public:
-  std::shared_ptr<const Kernel> Find(const Backend& backend, const KernelRequest& request,
+  std::shared_ptr<const Kernel> Find(const Chooser& chooser, const KernelRequest& request,
                                      size_t hash) {
     std::lock_guard lock(mutex_);
-    auto it = Position(backend, request, hash);
+    auto it = Position(chooser, request, hash);
     if (it == entries_.end()) return nullptr;
     entries_.splice(entries_.begin(), entries_, it);
     return it->kernel;
   }
 
   // Another thread may have been quicker: then its kernel is the one that all use.
-  std::shared_ptr<const Kernel> Insert(const Backend& backend, const KernelRequest& request,
+  std::shared_ptr<const Kernel> Insert(const Chooser& chooser, const KernelRequest& request,
                                        size_t hash, std::shared_ptr<const Kernel> kernel) {
     std::lock_guard lock(mutex_);
-    if (auto it = Position(backend, request, hash); it != entries_.end()) return it->kernel;
-    Key key{&backend, &request.op, Strong(request.in), Strong(request.out), request.attrs, hash};
+    if (auto it = Position(chooser, request, hash); it != entries_.end()) return it->kernel;
+    Key key{chooser, &request.op, Strong(request.in), Strong(request.out), request.attrs, hash};
     entries_.push_front({std::move(key), std::move(kernel)});
     index_.emplace(hash, entries_.begin());
     if (entries_.size() > kCapacity) DropLast();
@@ -96,10 +104,10 @@ class SharedKernels {
   };
   using Entries = std::list<Entry>;
 
-  Entries::iterator Position(const Backend& backend, const KernelRequest& request, size_t hash) {
+  Entries::iterator Position(const Chooser& chooser, const KernelRequest& request, size_t hash) {
     auto [first, last] = index_.equal_range(hash);
     for (auto it = first; it != last; ++it) {
-      if (Fits(it->second->key, backend, request)) return it->second;
+      if (Fits(it->second->key, chooser, request)) return it->second;
     }
     return entries_.end();
   }
@@ -126,10 +134,12 @@ SharedKernels& Shared() {
 
 std::shared_ptr<const Kernel> PrepareKernel(const Backend& backend, const KernelRequest& request) {
   if (!Cacheable(request.attrs)) return backend.kernels().Find(request, backend.name());
-  size_t hash = HashOf(backend, request);
-  if (auto kernel = Shared().Find(backend, request, hash)) return kernel;
+  Chooser chooser = ChooserOf(backend);
+  size_t hash = HashOf(chooser, request);
+  if (auto kernel = Shared().Find(chooser, request, hash)) return kernel;
   auto kernel = backend.kernels().Find(request, backend.name());  // may take long: without the lock
-  return Shared().Insert(backend, request, hash, std::move(kernel));
+  if (!(ChooserOf(backend) == chooser)) return kernel;            // who knows by which choice
+  return Shared().Insert(chooser, request, hash, std::move(kernel));
 }
 
 size_t PreparedKernelCount() { return Shared().size(); }

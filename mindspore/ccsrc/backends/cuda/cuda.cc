@@ -7,6 +7,7 @@
 #include "backends/cuda/kernels.h"
 #include "backends/cuda/libraries.h"
 #include "backends/cuda/memory.h"
+#include "backends/cuda/policy.h"
 #include "backends/cuda/program.h"
 #include "backends/cuda/recording.h"
 #include "kernel/plugin.h"
@@ -52,6 +53,7 @@ class CudaBackend : public Backend {
   std::string_view name() const override { return kName; }
   const KernelTable& kernels() const override { return table_; }
   const Layouts& layouts() const override { return TheLayouts(); }
+  uint64_t choices() const override { return ThePolicy().deterministic; }
   Stream& stream() const override { return TheMemory().stream(); }
   // Processes come together through the host's, by which NCCL learns who is in a group.
   std::unique_ptr<Transport> NewTransport(const std::string& library, bool windows) const override {

@@ -233,11 +233,6 @@ class Backward : public AttentionKernel {
   }
 
   void Run(const KernelArgs& args) const override {
-    if (ThePolicy().deterministic) {
-      Throw(ErrorKind::kRuntime,
-            "set_context(deterministic='ON') must come before the first gradient of attention: "
-            "what is prepared for these sizes adds in an order of chance, and stays");
-    }
     void* gradient = seen_ ? InWorkspace(args, gradient_) : args.out[0];
     Compute(args,
             {{'q', kQuery},

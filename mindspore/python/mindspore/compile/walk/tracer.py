@@ -82,6 +82,7 @@ class Tracer(Calls):
         self.device = place[2]
         _core.synchronize(self.device)  # what it found wrong before is not of this program
         self.guards.item(*place)
+        self.guards.item(*context.place_of("deterministic"))  # the device chooses kernels by it
         self.limits, self.decided, self.conditions, self.numbers = [], {}, {}, {}  # see choices.py
         self.memo = Memo()
         self.trace = _core.Trace()
