@@ -12,6 +12,8 @@ using namespace ms::cuda::dnn;  // NOLINT: this file is about nothing else
 #define BACKEND(name) DECLARED_ALIKE(Dnn, name, cudnnBackend##name, #name)
 DECLARED_ALIKE(Dnn, Create, cudnnCreate, "cudnnCreate");
 DECLARED_ALIKE(Dnn, SetStream, cudnnSetStream, "cudnnSetStream");
+DECLARED_ALIKE(Dnn, GetVersion, cudnnGetVersion, "cudnnGetVersion");
+DECLARED_ALIKE(Dnn, GetCudartVersion, cudnnGetCudartVersion, "cudnnGetCudartVersion");
 DECLARED_ALIKE(Dnn, GetLastErrorString, cudnnGetLastErrorString, "cudnnGetLastErrorString");
 BACKEND(CreateDescriptor);
 BACKEND(DestroyDescriptor);

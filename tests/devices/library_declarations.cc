@@ -12,6 +12,8 @@ using namespace ms::cuda;  // NOLINT: this file is about nothing else
 
 #define COMPILER(name, theirs) DECLARED_ALIKE(Compiler, name, theirs, #theirs)
 COMPILER(Version, nvrtcVersion);
+COMPILER(CountChips, nvrtcGetNumSupportedArchs);
+COMPILER(GetChips, nvrtcGetSupportedArchs);
 COMPILER(CreateProgram, nvrtcCreateProgram);
 COMPILER(CompileProgram, nvrtcCompileProgram);
 COMPILER(GetCubinSize, nvrtcGetCUBINSize);
@@ -50,6 +52,8 @@ static_assert(std::is_invocable_v<decltype(&cublasLtMatmul), cublasLtHandle_t, c
 
 #define SAME(ours, theirs) \
   static_assert(static_cast<int>(ours) == static_cast<int>(theirs), #theirs)
+SAME(kArchMismatch, CUBLAS_STATUS_ARCH_MISMATCH);
+SAME(kNotSupported, CUBLAS_STATUS_NOT_SUPPORTED);
 SAME(kReal32, CUDA_R_32F);
 SAME(kReal64, CUDA_R_64F);
 SAME(kReal16, CUDA_R_16F);

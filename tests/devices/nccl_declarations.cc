@@ -11,8 +11,6 @@ using namespace ms::cuda;  // NOLINT: this file is about nothing else
 
 #define ALIKE(name, theirs) DECLARED_ALIKE(Comm, name, theirs, #theirs)
 ALIKE(GetVersion, ncclGetVersion);
-ALIKE(CommFinalize, ncclCommFinalize);
-ALIKE(CommDestroy, ncclCommDestroy);
 ALIKE(CommAbort, ncclCommAbort);
 ALIKE(CommGetAsyncError, ncclCommGetAsyncError);
 ALIKE(GroupStart, ncclGroupStart);

@@ -417,11 +417,11 @@ def test_absent_drivers_are_named():
         "ValueError: For 'set_context', the device 'GPU' is not available on this machine" in text
     )
     assert "NVIDIA's driver is missing" in text and "MS_DEVICE_FALLBACK=1" in text
-    text = run("ms.set_device('GPU')", fails=True, MS_CUDA_STUB_NO_DEVICE="1")
+    text = run("ms.set_device('GPU')", fails=True, CUDA_VISIBLE_DEVICES="")
     assert "finds no GPU" in text
     found = run(
         "ms.set_device('GPU'); print((Tensor([1.0]) + 1).device)",
-        MS_CUDA_STUB_NO_DEVICE="1",
+        CUDA_VISIBLE_DEVICES="",
         MS_DEVICE_FALLBACK="1",
     )
     assert found.split() == ["CPU"]

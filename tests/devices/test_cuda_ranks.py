@@ -12,6 +12,7 @@ from pathlib import Path
 import cuda_device
 import pytest
 from test_cuda import CUDA_HOMES, compile_declarations, headers, on_the_stub, pytestmark
+from test_cuda_installations import ALL, installed
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "parallel"))
@@ -58,6 +59,25 @@ def test_steps_of_several(count):
 def test_all_collectives():
     """Those of the host's tests, in all dtypes: what NCCL has no numbers for is the host's."""
     passes(ranks.PROGRAMS / "collectives.py", 2)
+
+
+@on_the_stub
+def test_nccl_that_is_missing_is_named_by_all(tmp_path):
+    program = tmp_path / "alone.py"
+    program.write_text("""
+import mindspore as ms, numpy as np
+from mindspore import Tensor, ops
+ms.communication.init()
+x = Tensor(np.ones(3, np.float32)) + 1
+try:
+    ops.AllReduce()(x)
+except RuntimeError as error:
+    assert "For 'AllReduce', NVIDIA's library libnccl is needed for the device 'GPU': pip install" in str(error), error
+    assert "MS_CUDA_NCCL=0" in str(error) and "libnccl.so.2: cannot open" in str(error), error
+    assert x.asnumpy().sum() == 6
+    print("all is well")
+""")
+    passes(program, 2, **installed(tmp_path, ALL - {"libnccl.so.2"}))
 
 
 @on_the_stub

@@ -111,7 +111,7 @@ def test_texts_are_as_they_were():
 
 CHIPS = pytest.mark.parametrize(
     "chip",
-    ["sm_90", *(pytest.param(c, marks=pytest.mark.slow) for c in ("sm_80", "sm_100"))],
+    ["sm_90", *(pytest.param(c, marks=pytest.mark.slow) for c in ("sm_75", "sm_80", "sm_100"))],
 )
 
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernel/prepare.h"
+#include "kernel/refusal.h"
 
 namespace ms {
 namespace {
@@ -38,7 +39,14 @@ std::shared_ptr<const Kernel> NodeKernels::Of(const Node& node) {
   in.reserve(node.inputs.size());
   for (const Var& v : node.inputs) in.push_back(v.type());
   const Attrs& attrs = node.attrs ? *node.attrs : kNoAttrs;
-  auto kernel = PrepareKernel(backend_, {*node.op, in, node.outputs, attrs});
+  std::shared_ptr<const Kernel> kernel;
+  try {
+    kernel = PrepareKernel(backend_, {*node.op, in, node.outputs, attrs});
+  } catch (const Refusal&) {
+    throw;
+  } catch (const Error& error) {  // a library is missing, say
+    throw error.Of(node.op->name).WithSpan(node.span);
+  }
   known_.emplace(hash, Known{&node, kernel});
   return kernel;
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -91,8 +92,13 @@ int CompileHere(Program& program) {
 // Another stub is another version: what one has compiled is of no use to the next.
 STUB_ENTRY nvrtcVersion(int* major, int* minor) {
   *minor = static_cast<int>(std::hash<std::string>{}(__DATE__ __TIME__) % 1000000);
-  return *major = 13, 0;
+  return *major = Said("NVRTC", 13), 0;
 }
+namespace {
+constexpr int kChips[] = {75, 80, 86, 89, 90, 100, 120};
+}
+STUB_ENTRY nvrtcGetNumSupportedArchs(int* count) { return *count = std::size(kChips), 0; }
+STUB_ENTRY nvrtcGetSupportedArchs(int* chips) { return std::ranges::copy(kChips, chips), 0; }
 STUB_ENTRY nvrtcCreateProgram(void** program, const char* source, const char*, int headers,
                               const char* const*, const char* const*) {
   std::lock_guard lock(TheMutex());

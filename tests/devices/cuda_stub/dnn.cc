@@ -166,7 +166,8 @@ int FinalizePlan(Desc& d) {
   const Desc& first = *d.graph->steps[0];
   if (first.kind == kAttention || first.kind == kAttentionGrad) {
     bool half = SizeOf(first.Part(first.kind == kAttention ? 2800 : 2851)->AsTensor().type) == 2;
-    return d.engine == 0 && half ? 0 : NotHere("the engine knows attention of halves alone");
+    if (d.engine != 0 || !half) return NotHere("the engine knows attention of halves alone");
+    return Chip() < 80 ? NotHere("the engine needs compute capability 8.0") : 0;
   }
   if (!first.first()) return Wrong("a graph begins with a convolution or attention");
   bool tensor_core = d.engine == 0;
@@ -175,6 +176,7 @@ int FinalizePlan(Desc& d) {
   Tensor y = first.Part(first.first() + 5)->AsTensor();
   if (tensor_core && y.alignment < 16) return NotHere("the engine needs 16 bytes of alignment");
   if (d.engine != 2 && y.type == 1) return NotHere("the engine knows no doubles");
+  if (Chip() < 80 && y.type == 14) return NotHere("the GPU has no BFloat16");
   return 0;
 }
 
@@ -240,6 +242,12 @@ STUB_ENTRY cudnnSetStream(void* handle, void* stream) {
   std::lock_guard lock(TheMutex());
   if (handle != &handle_mark || !Streams().Has(stream)) return Wrong("cudnnSetStream: a handle");
   return TheStream() = static_cast<Stream*>(stream), 0;
+}
+extern "C" __attribute__((visibility("default"))) size_t cudnnGetVersion() {
+  return static_cast<size_t>(Said("CUDNN", 92800));
+}
+extern "C" __attribute__((visibility("default"))) size_t cudnnGetCudartVersion() {
+  return static_cast<size_t>(Said("CUDNN_CUDA", Said("DRIVER", 13000) / 1000 * 1000));
 }
 extern "C" __attribute__((visibility("default"))) void cudnnGetLastErrorString(char* text,
                                                                                size_t size) {

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <sstream>
 
 #include "stub.h"
 
@@ -73,6 +74,11 @@ std::vector<std::string> TakeFaults() {
   return std::exchange(The().faults, {});
 }
 
+int Said(const char* name, int otherwise) {
+  const char* given = std::getenv(fmt::format("MS_CUDA_STUB_{}", name).c_str());
+  return given ? std::atoi(given) : otherwise;
+}
+
 void Count(const std::string& what) {
   Guard guard(TheMutex());
   ++The().counts[what];
@@ -119,13 +125,35 @@ void Stream::RunReady() {
 
 using namespace stub;  // NOLINT: this file is about nothing else
 
+namespace {
+
+// The devices, as CUDA_VISIBLE_DEVICES leaves them, up to the first one that is not here: numbers,
+// or a slice of one.
+const std::vector<std::string>& Shown() {
+  static const auto* shown = [] {
+    auto* names = new std::vector<std::string>;
+    const char* given = std::getenv("CUDA_VISIBLE_DEVICES");
+    std::stringstream all(given ? given : "0,1");
+    for (std::string name; std::getline(all, name, ',');) {
+      bool slice = name.starts_with("MIG-");
+      if (!slice && name != "0" && name != "1") break;
+      names->push_back(slice ? "Stub 0 MIG 1g" : "Stub " + name);
+      if (slice) break;  // a process has one of them
+    }
+    return names;
+  }();
+  return *shown;
+}
+
+}  // namespace
+
 STUB_ENTRY cuInit(unsigned flags) {
   Guard guard(TheMutex());
-  if (std::getenv("MS_CUDA_STUB_NO_DEVICE")) return 100;
+  if (Shown().empty()) return 100;
   The().initialized = true;
   return flags ? kInvalidValue : kSuccess;
 }
-STUB_ENTRY cuDriverGetVersion(int* version) { return *version = 13000, kSuccess; }
+STUB_ENTRY cuDriverGetVersion(int* version) { return *version = Said("DRIVER", 13000), kSuccess; }
 STUB_ENTRY cuGetErrorName(int error, const char** text) {
   static const std::map<int, const char*> names{{1, "CUDA_ERROR_INVALID_VALUE"},
                                                 {2, "CUDA_ERROR_OUT_OF_MEMORY"},
@@ -136,18 +164,20 @@ STUB_ENTRY cuGetErrorName(int error, const char** text) {
   return kSuccess;
 }
 STUB_ENTRY cuGetErrorString(int, const char** text) { return *text = "as the stub says", kSuccess; }
-STUB_ENTRY cuDeviceGetCount(int* count) { return *count = 2, kSuccess; }
+STUB_ENTRY cuDeviceGetCount(int* count) {
+  return *count = static_cast<int>(Shown().size()), kSuccess;
+}
 STUB_ENTRY cuDeviceGet(int* device, int number) {
-  if (number < 0 || number > 1) return Refuse(101, "cuDeviceGet is given no device");
+  if (number < 0 || static_cast<size_t>(number) >= Shown().size()) return Refuse(101, "cuDeviceGet is given no device");
   return *device = number, kSuccess;
 }
 STUB_ENTRY cuDeviceGetName(char* name, int size, int device) {
-  std::snprintf(name, static_cast<size_t>(size), "Stub %d", device);
+  std::snprintf(name, static_cast<size_t>(size), "%s", Shown()[static_cast<size_t>(device)].c_str());
   return kSuccess;
 }
 STUB_ENTRY cuDeviceTotalMem_v2(size_t* bytes, int) { return *bytes = MemoryBytes(), kSuccess; }
 STUB_ENTRY cuDeviceGetAttribute(int* value, int attribute, int) {
-  static const std::map<int, int> values{{16, 4}, {75, 9}, {76, 0}, {115, 1}};
+  static const std::map<int, int> values{{16, 4}, {75, Chip() / 10}, {76, Chip() % 10}, {115, 1}};
   auto it = values.find(attribute);
   if (it == values.end()) return Refuse(kInvalidValue, "an attribute that the stub does not know");
   return *value = it->second, kSuccess;
@@ -161,6 +191,13 @@ STUB_ENTRY cuCtxSetCurrent(void* context) {
     return Refuse(kInvalidContext, "cuCtxSetCurrent is given no context");
   return entered = true, kSuccess;
 }
+
+namespace {
+
+// How long waits take, in which other threads may do something: milliseconds.
+void Linger() { usleep(static_cast<unsigned>(1000 * Said("LINGER", 0))); }
+
+}  // namespace
 
 STUB_ENTRY cuStreamCreate(void** stream, unsigned) {
   Guard guard(TheMutex());
@@ -176,6 +213,7 @@ STUB_ENTRY cuStreamDestroy_v2(void* stream) {
   return kSuccess;
 }
 STUB_ENTRY cuStreamSynchronize(void* stream) {
+  Linger();
   Guard guard(TheMutex());
   if (int result = Ready("cuStreamSynchronize", stream)) return result;
   if (int result = NotStrict("cuStreamSynchronize")) return result;
@@ -241,6 +279,7 @@ STUB_ENTRY cuEventElapsedTime(float* milliseconds, void* from, void* to) {
   return *milliseconds = static_cast<float>(at(to) - at(from)), kSuccess;
 }
 STUB_ENTRY cuEventSynchronize(void* event) {
+  if (cuEventQuery(event) == kNotReady) Linger();
   Guard guard(TheMutex());
   if (int result = ReadyEvent("cuEventSynchronize", event)) return result;
   auto& e = *static_cast<Event*>(event);

@@ -185,6 +185,10 @@ STUB_ENTRY cublasLtMatmulAlgoGetHeuristic(void* handle, void* desc, void* a, voi
   if (int status = CheckShapes(*static_cast<Desc*>(desc), *static_cast<Matrix*>(a),
                                *static_cast<Matrix*>(b), *static_cast<Matrix*>(d)))
     return status;
+  // Chips before 8.0 have neither BFloat16 nor TF32.
+  constexpr int kNotSupported = 15;
+  if (Chip() < 80 && (static_cast<Matrix*>(a)->type == 14 || static_cast<Desc*>(desc)->compute == 77))
+    return kNotSupported;
   results[0] = {};
   results[0].algorithm[0] = kAlgorithm;
   for (int operand = 0; operand < 4; ++operand)

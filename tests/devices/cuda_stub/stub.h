@@ -87,6 +87,11 @@ struct Event {
   bool reached() const { return !stream || stream->done >= count; }
 };
 
+// What a variable MS_CUDA_STUB_<name> says: of DRIVER, NVRTC, CUDNN and CUDNN_CUDA their versions, of
+// CHIP its number, as NVIDIA's libraries have them; LINGER: milliseconds that each wait takes.
+int Said(const char* name, int otherwise);
+inline int Chip() { return Said("CHIP", 90); }
+
 // ---- memory
 uint64_t Allocate(size_t bytes);  // 0: there is no room
 void Free(uint64_t address);

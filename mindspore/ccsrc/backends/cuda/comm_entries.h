@@ -36,12 +36,18 @@ struct CommConfig {
   X(Send, "ncclSend", const void*, size_t, int, int, CommHandle, StreamHandle)                  \
   X(Recv, "ncclRecv", void*, size_t, int, int, CommHandle, StreamHandle)
 
+// Entries that return texts.
+#define MS_CUDA_COMM_FACTS(X)                  \
+  X(GetErrorString, "ncclGetErrorString", int) \
+  X(GetLastError, "ncclGetLastError", CommHandle)
+
 struct Comm {
 #define MS_CUDA_MEMBER(name, symbol, ...) int (*name)(__VA_ARGS__) = nullptr;
   MS_CUDA_COMM_ENTRIES(MS_CUDA_MEMBER)
 #undef MS_CUDA_MEMBER
-  const char* (*GetErrorString)(int) = nullptr;
-  const char* (*GetLastError)(CommHandle) = nullptr;
+#define MS_CUDA_MEMBER(name, symbol, ...) const char* (*name)(__VA_ARGS__) = nullptr;
+  MS_CUDA_COMM_FACTS(MS_CUDA_MEMBER)
+#undef MS_CUDA_MEMBER
 };
 
 // Numbers of nccl.h, without the prefix nccl.

@@ -18,7 +18,7 @@ namespace {
 class CudaBackend : public Backend {
  public:
   CudaBackend() : Backend(TheMemory()) {
-    TheCompiler();  // what is missing is said now, not in the middle of a program
+    CheckChip();  // what is missing is said now, not in the middle of a program
     // By the order of these, the host's come last.
     AddNests(table_);
     AddCompositions(table_);

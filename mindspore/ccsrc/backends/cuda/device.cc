@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <cstdlib>
 
 #include "backends/cuda/libraries.h"
 #include "base/error.h"
@@ -10,6 +11,7 @@
 namespace ms::cuda {
 namespace {
 
+constexpr int kOldestChip = 75;  // whose kernels CUDA 13 compiles
 std::atomic<bool> lost{false};
 
 int Attribute(int attribute, int device) {
@@ -18,15 +20,20 @@ int Attribute(int attribute, int device) {
   return value;
 }
 
+std::string Visible() {
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  return visible ? fmt::format(" that CUDA_VISIBLE_DEVICES='{}' shows", visible) : "";
+}
+
 int CountDevices() {
   const Driver& driver = TheDriver();
   int result = driver.Init(0), count = 0;
   if (result != kNoDevice) Check(result, "cuInit");
   if (result == kSuccess) Check(driver.DeviceGetCount(&count), "cuDeviceGetCount");
-  if (count == 0)
-    Throw(ErrorKind::kRuntime,
-          "NVIDIA's driver finds no GPU; nvidia-smi lists those of the machine, and "
-          "CUDA_VISIBLE_DEVICES may hide some");
+  if (count == 0) {
+    Throw(ErrorKind::kRuntime, "NVIDIA's driver finds no GPU{}; nvidia-smi -L lists the machine's",
+          Visible());
+  }
   return count;
 }
 
@@ -35,8 +42,8 @@ Device Open() {
   int count = CountDevices(), number = ChosenDevice(), device = 0;
   if (number < 0) number = (-1 - number) % count;  // each of the machine's processes its own
   if (number >= count)
-    Throw(ErrorKind::kValue, "'device_id' must be in [0, {}), the GPUs that are there, but got {}",
-          count, number);
+    Throw(ErrorKind::kValue, "'device_id' must be in [0, {}), the GPUs{}, but got {}", count,
+          Visible(), number);
   Device d;
   d.number = number;
   Check(driver.DeviceGet(&device, number), "cuDeviceGet");
@@ -47,6 +54,11 @@ Device Open() {
   Check(driver.DriverGetVersion(&d.driver), "cuDriverGetVersion");
   d.multiprocessors = Attribute(kMultiprocessors, device);
   d.chip = 10 * Attribute(kMajor, device) + Attribute(kMinor, device);
+  if (d.chip < kOldestChip) {
+    Throw(ErrorKind::kRuntime,
+          "the GPU must have compute capability {}.{} or newer, but '{}' has {}.{}",
+          kOldestChip / 10, kOldestChip % 10, d.name, d.chip / 10, d.chip % 10);
+  }
   if (!Attribute(kMemoryPools, device))
     Throw(ErrorKind::kRuntime, "the GPU must have memory pools, but '{}' has none", d.name);
   Check(driver.DevicePrimaryCtxRetain(&d.context, device), "cuDevicePrimaryCtxRetain");

@@ -116,6 +116,11 @@ std::string KeyOf(const AttentionProblem& p) {
 }  // namespace
 
 std::shared_ptr<const DnnPlan> PlanOf(const AttentionProblem& problem, std::string* why) {
+  if (size_t version = TheDnn().GetVersion(); version < kOldestAttention) {
+    *why = fmt::format("must be version {} or newer, but {} is {}", DnnVersion(kOldestAttention),
+                       TheDnn().path, DnnVersion(version));
+    return nullptr;
+  }
   return DnnPlan::Of(
       KeyOf(problem), problem.policy,
       [&](DnnGraph& graph) { return Attention(problem, graph).Steps(); }, why);

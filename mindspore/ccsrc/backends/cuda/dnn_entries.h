@@ -4,6 +4,8 @@
 // installed.
 #pragma once
 
+#include <string>
+
 #include "backends/cuda/driver.h"
 
 namespace ms::cuda {
@@ -21,12 +23,23 @@ using DnnDescriptor = void*;
   X(Finalize, "cudnnBackendFinalize", DnnDescriptor)                                             \
   X(Execute, "cudnnBackendExecute", DnnHandle, DnnDescriptor, DnnDescriptor)
 
+// Entries that have no status, by the type of what they return.
+#define MS_CUDA_DNN_FACTS(X)                           \
+  X(GetVersion, "cudnnGetVersion", size_t)             \
+  X(GetCudartVersion, "cudnnGetCudartVersion", size_t) \
+  X(GetLastErrorString, "cudnnGetLastErrorString", void, char*, size_t)
+
 struct Dnn {
 #define MS_CUDA_MEMBER(name, symbol, ...) int (*name)(__VA_ARGS__) = nullptr;
   MS_CUDA_DNN_ENTRIES(MS_CUDA_MEMBER)
 #undef MS_CUDA_MEMBER
-  void (*GetLastErrorString)(char*, size_t) = nullptr;
+#define MS_CUDA_MEMBER(name, symbol, type, ...) type (*name)(__VA_ARGS__) = nullptr;
+  MS_CUDA_DNN_FACTS(MS_CUDA_MEMBER)
+#undef MS_CUDA_MEMBER
+  std::string path;  // where it was found
 };
+inline constexpr size_t kOldestDnn = 90000;        // cudnnGetVersion
+inline constexpr size_t kOldestAttention = 92100;  // of attention as one step
 
 // Numbers of cudnn_graph.h, without the prefix CUDNN_.
 namespace dnn {

@@ -96,6 +96,8 @@ inline constexpr unsigned kReplace = 1;         // CU_STREAM_SET_CAPTURE_DEPENDE
 using CompilerProgram = Handle*;
 #define MS_CUDA_COMPILER_ENTRIES(X)                                                       \
   X(Version, "nvrtcVersion", int*, int*)                                                  \
+  X(CountChips, "nvrtcGetNumSupportedArchs", int*)                                        \
+  X(GetChips, "nvrtcGetSupportedArchs", int*)                                             \
   X(CreateProgram, "nvrtcCreateProgram", CompilerProgram*, const char*, const char*, int, \
     const char* const*, const char* const*)                                               \
   X(CompileProgram, "nvrtcCompileProgram", CompilerProgram, int, const char* const*)      \
@@ -145,6 +147,7 @@ inline constexpr int kDescEpilogue = 7, kDescBias = 8;
 inline constexpr int kEpilogueRelu = 2, kEpilogueBias = 4;  // CUBLASLT_EPILOGUE_*: bits
 inline constexpr int kLayoutBatch = 5, kLayoutStride = 6;   // CUBLASLT_MATRIX_LAYOUT_*
 inline constexpr int kPreferenceWorkspace = 1;  // CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES
+inline constexpr int kArchMismatch = 8, kNotSupported = 15;  // CUBLAS_STATUS_*
 inline constexpr int kPreferenceAlignment = 5;  // ..._MIN_ALIGNMENT_A_BYTES, then B, C, D
 
 #define MS_CUDA_MEMBER(name, symbol, ...) int (*name)(__VA_ARGS__) = nullptr;

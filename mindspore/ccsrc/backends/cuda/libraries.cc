@@ -1,6 +1,7 @@
 #include "backends/cuda/libraries.h"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <cstdlib>
 #include <vector>
@@ -19,10 +20,27 @@ Prepared& Where() {
   return *where;
 }
 
-constexpr char kInstall[] = "pip install 'mindspore[cuda]'";
+// CUDA's versions whose libraries this device takes, the newest first: their numbers, as the names
+// of the libraries have them, and what the package calls those that it asks for.
+struct Family {
+  int number;
+  const char* extra;
+};
+constexpr Family kFamilies[] = {{13, "cuda"}, {12, "cuda12"}};
+constexpr int kOldestDriver = 12000;
 
-// Tests put a library of their own in the place of all of NVIDIA's.
+// Tests put a library of their own in the place of NVIDIA's.
 const char* Stub() { return std::getenv("MS_CUDA_DRIVER"); }
+const char* Given() { return std::getenv("MS_CUDA_LIBRARIES"); }
+
+struct Library {
+  void* handle = nullptr;
+  std::string what, remedy;  // for errors
+  std::string path() const {
+    link_map* map = nullptr;
+    return dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 ? map->l_name : what;
+  }
+};
 
 struct Found {
   void* handle = nullptr;
@@ -37,96 +55,142 @@ void TryOpen(Found& found, const std::string& path) {
   found.tried += fmt::format("; {}", why ? why : path);
 }
 
-// `names`: newest version first. In the wheels' folders before the system's.
-void* OpenBeside(const std::vector<std::string>& names, const char* what) {
-  Found found;
-  if (const char* stub = Stub()) {
-    TryOpen(found, stub);
-  } else {
-    for (const std::string& name : names) {
-      for (const std::string& folder : Where().folders) TryOpen(found, folder + "/" + name);
-      TryOpen(found, name);
-    }
-  }
-  if (found.handle) return found.handle;
-  Throw(ErrorKind::kRuntime, "{} is needed for the device 'GPU': {} brings it{}", what, kInstall,
-        found.tried);
+std::string VersionOfCuda(int version) {
+  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+int DriverVersion() {
+  int version = 0;
+  Check(TheDriver().DriverGetVersion(&version), "cuDriverGetVersion");
+  return version;
 }
 
-void* OpenDriver() {
+// How to get the libraries of a family, or of the newest one that the driver can use.
+std::string Remedy(int family = 0) {
+  int version = DriverVersion();
+  for (const Family& f : kFamilies) {
+    if (family ? f.number != family : f.number > version / 1000) continue;
+    return fmt::format("pip install 'mindspore[{}]' brings one for the driver, which is of CUDA {}",
+                       f.extra, VersionOfCuda(version));
+  }
+  return "its version must be one of CUDA 12 or 13";
+}
+
+// What this process has open already comes first, as two of one kind do not go together: PyTorch
+// may have brought it. Then those of the wheels, then the system's.
+void Look(Found& found, const std::string& name) {
+  if (found.handle) return;
+  found.handle = dlopen(name.c_str(), RTLD_NOW | RTLD_NOLOAD);
+  for (const std::string& folder : Where().folders) TryOpen(found, folder + "/" + name);
+  if (!Given()) TryOpen(found, name);
+}
+
+// `names`: the best one first.
+Library Open(const std::vector<std::string>& names, const char* what, std::string remedy) {
   Found found;
-  TryOpen(found, Stub() ? Stub() : "libcuda.so.1");
-  if (found.handle) return found.handle;
-  Throw(ErrorKind::kRuntime,
-        "NVIDIA's driver is missing: libcuda.so.1 comes with it (nvidia-smi shows whether it is "
-        "installed), and in a container only if that was started with the devices, as docker's "
-        "--gpus all does{}",
-        found.tried);
+  if (Stub() && !Given()) {
+    TryOpen(found, Stub());
+  } else {
+    for (const std::string& name : names) Look(found, name);
+  }
+  if (found.handle) return {found.handle, what, std::move(remedy)};
+  Throw(ErrorKind::kRuntime, "{} is needed for the device 'GPU': {}{}", what, remedy, found.tried);
+}
+
+// `name` ends with the number of a family: of the newest one that is here and that the driver can
+// use.
+Library OpenOfFamilies(const char* name, const char* what) {
+  std::vector<std::string> names;
+  for (const Family& f : kFamilies) {
+    if (f.number <= DriverVersion() / 1000) names.push_back(fmt::format("{}.{}", name, f.number));
+  }
+  return Open(names, what, Remedy());
 }
 
 template <class F>
-void Fill(F& entry, void* library, const char* symbol, const char* remedy) {
-  entry = reinterpret_cast<F>(dlsym(library, symbol));
-  if (!entry) Throw(ErrorKind::kRuntime, "the entry {} is missing: {}", symbol, remedy);
+void Fill(F& entry, const Library& library, const char* symbol) {
+  entry = reinterpret_cast<F>(dlsym(library.handle, symbol));
+  if (!entry) {
+    Throw(ErrorKind::kRuntime, "{} lacks {}, so it is too old; {}", library.path(), symbol,
+          library.remedy);
+  }
 }
+#define MS_CUDA_FILL(name, symbol, ...) Fill(filled.name, library, symbol);
 
 Driver LoadDriver() {
-  void* library = OpenDriver();
-  Driver d;
-#define MS_CUDA_FILL(name, symbol, ...) \
-  Fill(d.name, library, symbol, "NVIDIA's driver is too old; one for CUDA 12 or newer is needed");
+  Found found;
+  TryOpen(found, Stub() ? Stub() : "libcuda.so.1");
+  if (!found.handle) {
+    Throw(ErrorKind::kRuntime,
+          "NVIDIA's driver is missing: libcuda.so.1 comes with it (nvidia-smi shows whether it is "
+          "installed), and in a container only if that was started with the devices, as docker's "
+          "--gpus all does{}",
+          found.tried);
+  }
+  Library library{found.handle, "NVIDIA's driver", "one of CUDA 12.0 or newer must be installed"};
+  Driver filled;
+  Fill(filled.DriverGetVersion, library, "cuDriverGetVersion");
+  int version = 0;
+  if (filled.DriverGetVersion(&version) == kSuccess && version < kOldestDriver) {
+    Throw(ErrorKind::kRuntime,
+          "NVIDIA's driver must be of CUDA 12.0 or newer, but it is of CUDA {}",
+          VersionOfCuda(version));
+  }
   MS_CUDA_DRIVER_ENTRIES(MS_CUDA_FILL)
 #undef MS_CUDA_FILL
 #define MS_CUDA_FILL(name, symbol, ...) \
-  d.name = reinterpret_cast<decltype(d.name)>(dlsym(library, symbol));
+  filled.name = reinterpret_cast<decltype(filled.name)>(dlsym(library.handle, symbol));
   MS_CUDA_BRANCH_ENTRIES(MS_CUDA_FILL)
 #undef MS_CUDA_FILL
-  return d;
+#define MS_CUDA_FILL(name, symbol, ...) Fill(filled.name, library, symbol);
+  return filled;
 }
 
 Compiler LoadCompiler() {
-  void* library = OpenBeside({"libnvrtc.so.13", "libnvrtc.so.12"}, "NVIDIA's compiler libnvrtc");
-  Compiler c;
-#define MS_CUDA_FILL(name, symbol, ...) Fill(c.name, library, symbol, kInstall);
+  Library library = OpenOfFamilies("libnvrtc.so", "NVIDIA's compiler libnvrtc");
+  Compiler filled;
   MS_CUDA_COMPILER_ENTRIES(MS_CUDA_FILL)
-#undef MS_CUDA_FILL
-  return c;
+  return filled;
 }
 
 Products LoadProducts() {
-  void* library =
-      OpenBeside({"libcublasLt.so.13", "libcublasLt.so.12"}, "NVIDIA's library libcublasLt");
-  Products p;
-#define MS_CUDA_FILL(name, symbol, ...) Fill(p.name, library, symbol, kInstall);
+  Library library = OpenOfFamilies("libcublasLt.so", "NVIDIA's library libcublasLt");
+  Products filled;
   MS_CUDA_PRODUCTS_ENTRIES(MS_CUDA_FILL)
-#undef MS_CUDA_FILL
-  return p;
+  return filled;
 }
 
-// It opens its parts by itself, from beside it, and finds the compiler and cuBLASLt for those that
-// need them where this process has them open already.
+// It opens its parts by itself, from beside it, and finds the compiler and cuBLASLt of its own CUDA
+// for those that need them where this process has them open.
 Dnn LoadDnn() {
-  TheCompiler();
-  TheProducts();
-  void* library = OpenBeside({"libcudnn.so.9"}, "NVIDIA's library libcudnn, version 9,");
-  Dnn d;
-#define MS_CUDA_FILL(name, symbol, ...) Fill(d.name, library, symbol, kInstall);
+  Library library = Open({"libcudnn.so.9"}, "NVIDIA's library libcudnn, version 9,", Remedy());
+  Dnn filled;
   MS_CUDA_DNN_ENTRIES(MS_CUDA_FILL)
-#undef MS_CUDA_FILL
-  Fill(d.GetLastErrorString, library, "cudnnGetLastErrorString", kInstall);
-  return d;
+  MS_CUDA_DNN_FACTS(MS_CUDA_FILL)
+  auto cuda = static_cast<int>(filled.GetCudartVersion());
+  if (filled.GetVersion() < kOldestDnn || cuda / 1000 > DriverVersion() / 1000) {
+    Throw(ErrorKind::kRuntime,
+          "libcudnn must be version 9, of CUDA {} or older, but {} is {}, of CUDA {}; {}",
+          DriverVersion() / 1000, library.path(), DnnVersion(filled.GetVersion()),
+          VersionOfCuda(cuda), library.remedy);
+  }
+  for (const char* name : {"libnvrtc.so", "libcublasLt.so"}) {
+    std::string own = fmt::format("{}.{}", name, cuda / 1000);
+    Open({own}, fmt::format("{}, which {} calls,", own, library.path()).c_str(),
+         Remedy(cuda / 1000));
+  }
+  filled.path = library.path();
+  return filled;
 }
 
 Comm LoadComm() {
-  void* library = OpenBeside({"libnccl.so.2"}, "NVIDIA's library libnccl");
-  Comm c;
-#define MS_CUDA_FILL(name, symbol, ...) Fill(c.name, library, symbol, kInstall);
+  Library library = Open({"libnccl.so.2"}, "NVIDIA's library libnccl",
+                         Remedy() + ", and MS_CUDA_NCCL=0 leaves what it does to the host");
+  Comm filled;
   MS_CUDA_COMM_ENTRIES(MS_CUDA_FILL)
-#undef MS_CUDA_FILL
-  Fill(c.GetErrorString, library, "ncclGetErrorString", kInstall);
-  Fill(c.GetLastError, library, "ncclGetLastError", kInstall);
-  return c;
+  MS_CUDA_COMM_FACTS(MS_CUDA_FILL)
+  return filled;
 }
+#undef MS_CUDA_FILL
 
 }  // namespace
 
@@ -134,9 +198,10 @@ void Prepare(const std::string& folders, int device) {
   Prepared& where = Where();
   where.folders.clear();
   where.device = device;
-  for (size_t begin = 0; begin < folders.size();) {
-    size_t end = std::min(folders.find(':', begin), folders.size());
-    if (end > begin) where.folders.push_back(folders.substr(begin, end - begin));
+  const std::string all = Given() ? Given() : folders;
+  for (size_t begin = 0; begin < all.size();) {
+    size_t end = std::min(all.find(':', begin), all.size());
+    if (end > begin) where.folders.push_back(all.substr(begin, end - begin));
     begin = end + 1;
   }
 }
@@ -174,6 +239,10 @@ void Check(int result, const char* what) {
 }
 void CheckCompiler(int result, const char* what) {
   if (result) Throw(ErrorKind::kRuntime, "the compiler refuses {}: error {}", what, result);
+}
+std::string DnnVersion(size_t version) {
+  size_t thousand = version < kOldestDnn ? 1000 : 10000;
+  return fmt::format("{}.{}.{}", version / thousand, version % thousand / 100, version % 100);
 }
 void CheckProducts(int result, const char* what) {
   if (result) Throw(ErrorKind::kRuntime, "libcublasLt refuses {}: status {}", what, result);

@@ -1,5 +1,6 @@
 // NVIDIA's libraries, opened while the program runs: the driver comes with the machine, the others
-// with PyPI's nvidia-* wheels. What is missing is an error that says how to get it.
+// with PyPI's nvidia-* wheels, in versions that the driver can use. What is missing, or too old or
+// too new, is an error that says how to get what fits.
 #pragma once
 
 #include <string>
@@ -27,6 +28,8 @@ void Check(int result, const char* what);
 void CheckCompiler(int result, const char* what);
 void CheckProducts(int result, const char* what);
 void CheckDnn(int result, const char* what);
+// A version of cuDNN's as its authors write it: "9.21.0".
+std::string DnnVersion(size_t version);
 // What cuDNN says of its last error.
 std::string DnnError(int result);
 

@@ -2,6 +2,7 @@
 
 #include <ms_cuda_texts.h>  // made when this is built
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -91,6 +92,23 @@ const std::string& Prelude() {
     return new std::string(std::string(kBaseText) + scalars + kReductionsText);
   }();
   return *prelude;
+}
+
+void CheckChip() {
+  const Compiler& c = TheCompiler();
+  int count = 0, major = 0, minor = 0;
+  CheckCompiler(c.CountChips(&count), "nvrtcGetNumSupportedArchs");
+  std::vector<int> chips(static_cast<size_t>(count));
+  CheckCompiler(c.GetChips(chips.data()), "nvrtcGetSupportedArchs");
+  const Device& d = TheDevice();
+  if (std::ranges::find(chips, d.chip) != chips.end()) return;
+  CheckCompiler(c.Version(&major, &minor), "nvrtcVersion");
+  Throw(
+      ErrorKind::kRuntime,
+      "NVIDIA's compiler libnvrtc must know the GPU, but version {}.{} knows compute capabilities "
+      "up to {}, and '{}' has {}.{}; a newer one may: pip install --upgrade 'mindspore[cuda]'",
+      major, minor, chips.empty() ? 0 : std::ranges::max(chips) / 10.0, d.name, d.chip / 10,
+      d.chip % 10);
 }
 
 std::shared_ptr<Program> Program::Of(const std::string& text, int phases) {

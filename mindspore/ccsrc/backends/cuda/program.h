@@ -36,6 +36,9 @@ class Program {
   std::vector<Function> functions_;
 };
 
+// Throws where the compiler does not know this chip.
+void CheckChip();
+
 // How many programs were compiled by this process, and how many came from the disk.
 struct ProgramCounts {
   int compiled = 0, from_disk = 0;

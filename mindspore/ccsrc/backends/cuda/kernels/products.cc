@@ -72,8 +72,6 @@ class ProductKernel : public Kernel {
            p.next_row),
         y_(type, p.transpose_b ? p.n : p.k, p.transpose_b ? p.k : p.n, p.batch, p.same_y),
         z_(p.in_float32 ? kReal32 : type, p.m, p.n, p.batch, false) {
-    full_ = Make(p.dtype == DType::kFloat64 ? kCompute64 : kCompute32);
-    if (p.dtype == DType::kFloat32) tensor_ = Make(kComputeTensor32);
     cost_ns_ = 4000;  // of the host
   }
   ~ProductKernel() override {
@@ -82,12 +80,19 @@ class ProductKernel : public Kernel {
     }
   }
 
+  // Why cuBLASLt does not compute it: chips before compute capability 8.0 have no BFloat16.
+  std::string Prepare() {
+    bool wide = product_.dtype == DType::kFloat64;
+    if (product_.dtype == DType::kFloat32) rounds_ = Make(&tensor_, kComputeTensor32).empty();
+    return Make(&full_, wide ? kCompute64 : kCompute32);
+  }
+
   void Run(const KernelArgs& args) const override {
     Enter();
     auto& stream = static_cast<CudaStream&>(*args.stream);
     // The bias belongs to the description: one for each run, as threads share this kernel.
     std::lock_guard lock(mutex_);
-    const Way& way = tensor_.desc && ThePolicy().products_tf32 ? tensor_ : full_;
+    const Way& way = rounds_ && ThePolicy().products_tf32 ? tensor_ : full_;
     if (product_.bias) Set(way.desc, kDescBias, args.in[2]);
     Address all = AddressOf(args.in[0]) | AddressOf(args.in[1]) | AddressOf(args.out[0]);
     if (product_.bias) all |= AddressOf(args.in[2]);
@@ -111,18 +116,18 @@ class ProductKernel : public Kernel {
     Algorithm aligned = {}, single = {};
   };
 
-  Way Make(int compute) {
+  // Empty, or why there is no such way.
+  std::string Make(Way* way, int compute) {
     bool wide = product_.dtype == DType::kFloat64;
-    Way way;
-    CheckProducts(TheProducts().DescCreate(&way.desc, compute, wide ? kReal64 : kReal32),
+    CheckProducts(TheProducts().DescCreate(&way->desc, compute, wide ? kReal64 : kReal32),
                   "cublasLtMatmulDescCreate");
-    Set(way.desc, kDescTransposeA, static_cast<int32_t>(product_.transpose_b));
-    Set(way.desc, kDescTransposeB, static_cast<int32_t>(product_.transpose_a));
+    Set(way->desc, kDescTransposeA, static_cast<int32_t>(product_.transpose_b));
+    Set(way->desc, kDescTransposeB, static_cast<int32_t>(product_.transpose_a));
     int32_t epilogue = (product_.bias ? kEpilogueBias : 0) | (product_.relu ? kEpilogueRelu : 0);
-    if (epilogue) Set(way.desc, kDescEpilogue, epilogue);
-    way.aligned = Choose(way.desc, kAligned);
-    way.single = Choose(way.desc, static_cast<uint32_t>(ItemSize(product_.dtype)));
-    return way;
+    if (epilogue) Set(way->desc, kDescEpilogue, epilogue);
+    std::string why = Choose(way->desc, kAligned, &way->aligned);
+    if (!why.empty()) return why;
+    return Choose(way->desc, static_cast<uint32_t>(ItemSize(product_.dtype)), &way->single);
   }
 
   template <class T>
@@ -132,7 +137,7 @@ class ProductKernel : public Kernel {
   }
 
   // An algorithm for addresses that are multiples of `alignment`, and of their numbers' sizes.
-  Algorithm Choose(ProductDesc desc, uint32_t alignment) {
+  std::string Choose(ProductDesc desc, uint32_t alignment, Algorithm* algorithm) {
     const Products& p = TheProducts();
     Preference preference = nullptr;
     CheckProducts(p.PreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate");
@@ -150,17 +155,19 @@ class ProductKernel : public Kernel {
                                   z_.handle(), preference, 1, &found, &count);
     }
     p.PreferenceDestroy(preference);
-    CheckProducts(status, "cublasLtMatmulAlgoGetHeuristic");
-    if (count == 0)
-      Throw(ErrorKind::kRuntime, "libcublasLt has no algorithm for [{}, {}] by [{}, {}] of {}",
-            product_.m, product_.k, product_.k, product_.n, Name(product_.dtype));
+    bool refused = status == kArchMismatch || status == kNotSupported;
+    if (!refused) CheckProducts(status, "cublasLtMatmulAlgoGetHeuristic");
+    if (refused || count == 0)
+      return fmt::format("libcublasLt has no algorithm, status {}", status);
     workspace_bytes_ = std::max(workspace_bytes_, found.workspace_bytes);
-    return found.algorithm;
+    *algorithm = found.algorithm;
+    return "";
   }
 
   const Product product_;
   const Layout x_, y_, z_;
   Way full_, tensor_;
+  bool rounds_ = false;  // tensor_ is one that may be taken
   mutable Mutex mutex_;
 };
 
@@ -209,7 +216,9 @@ KernelChoice MakeProduct(const Product& p) {
   if (p.m * p.n * p.k * p.batch == 0) return No("needs elements, got none");
   if (std::max({p.m, p.n, p.k, p.batch, p.next_row}) > INT32_MAX)
     return No("needs sizes of 31 bits");
-  return std::make_unique<ProductKernel>(p, type);
+  auto kernel = std::make_unique<ProductKernel>(p, type);
+  if (std::string why = kernel->Prepare(); !why.empty()) return No("{}", why);
+  return kernel;
 }
 
 void AddProducts(KernelTable& table) {
