@@ -359,6 +359,63 @@ assert y.asnumpy()[5] == 3
     )
 
 
+@on_the_stub
+@pytest.mark.serial
+def test_others_copy_and_launch_while_a_thread_waits():
+    run(
+        """
+import threading, time
+ms.set_context(device_target="GPU")
+x, at = Tensor(f32(8, 4)) + 0, Tensor(np.array([1, 2], np.int32)).move_to("GPU")
+ops.gather(x, at, 0)
+done = []
+waits = threading.Thread(target=lambda: done.append(x.asnumpy()))
+waits.start()
+time.sleep(0.3)
+began = time.perf_counter()
+y = ops.gather(Tensor(f32(8, 4)).move_to("GPU"), at, 0)
+assert not done and time.perf_counter() - began < 0.8
+waits.join()
+np.testing.assert_array_equal(y.asnumpy(), done[0][1:3])
+""",
+        MS_CUDA_STUB_LINGER="1500",
+    )
+
+
+def test_each_thread_hears_of_an_error_once():
+    """One that begins when others have heard of it does not."""
+    run("""
+import threading
+ms.set_context(device_target="GPU")
+x = Tensor(f32(8, 4)) + 0
+heard, steps = [], [threading.Event() for _ in range(2)]
+def waits(name):
+    try:
+        ms.runtime.synchronize()
+    except IndexError:
+        heard.append(name)
+def early():
+    waits("before")
+    steps[0].set()
+    steps[1].wait()
+    waits("early")
+    waits("again")
+def in_thread(target, *args):
+    thread = threading.Thread(target=target, args=args)
+    thread.start()
+    return thread
+first = in_thread(early)
+steps[0].wait()
+ops.gather(x, Tensor(np.array([9], np.int32)), 0)
+waits("main")
+waits("main again")
+in_thread(waits, "late").join()
+steps[1].set()
+first.join()
+assert heard == ["main", "early"], heard
+""")
+
+
 @pytest.mark.slow
 def test_compiled_kernels_stay_on_disk(tmp_path):
     program = """

@@ -248,6 +248,31 @@ assert (p.asnumpy() != before).all()
 
 @pytest.mark.slow
 @on_the_stub
+def test_what_recordings_report_by_goes_with_them():
+    """Not before what was replayed is done: an error in it still names its line."""
+    run("""
+import gc
+from mindspore import _devices
+def kept():
+    return int(_devices.facts("GPU")["kept_tickets"])
+ms.set_context(device_target="GPU", mode=0)
+x, places = Tensor(f32(8, 4)) + 0, [Tensor(np.array([n], np.int32)) + 0 for n in (1, 2, 9)]
+for _ in range(3):
+    step = ms.jit(lambda x, at: ops.cumsum(ops.gather(ops.gather(ops.sin(x), at, 0), at * 0, 0) * 2, 0))
+    for at in (*places[:2], *places[:2]):
+        step(x, at)
+    assert kept() == 2
+    step(x, places[2])
+    del step
+    _core.clear_compiled()
+    gc.collect()
+    assert kept() == 2
+    with pytest.raises(IndexError, match="For 'Gather', the indices must be in .*, but got 9"):
+        ms.runtime.synchronize()
+    assert kept() == 0
+""")
+
+
 def test_recordings_are_bounded():
     """Parameters elsewhere, outputs that are kept, other shapes: other recordings, and no end of them."""
     run("""

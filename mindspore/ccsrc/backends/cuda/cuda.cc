@@ -85,9 +85,10 @@ extern "C" __attribute__((visibility("default"))) size_t ms_backend_facts(char* 
   ms::cuda::RecordingCounts recordings = ms::cuda::CountRecordings();
   std::string facts = fmt::format(
       "name: {}\nmemory: {}\nmultiprocessors: {}\nchip: {}\ndriver: {}\nnumber: {}\ncompiled: {}\n"
-      "from_disk: {}\nrecorded: {}\nnot_recorded: {}\nreplayed: {}\n",
+      "from_disk: {}\nrecorded: {}\nnot_recorded: {}\nreplayed: {}\nkept_tickets: {}\n",
       d.name, d.bytes, d.multiprocessors, d.chip, d.driver, d.number, counts.compiled,
-      counts.from_disk, recordings.made, recordings.refused, recordings.replayed);
+      counts.from_disk, recordings.made, recordings.refused, recordings.replayed,
+      ms::cuda::TheMemory().stream().kept_tickets());
   if (size) {
     size_t count = std::min(facts.size(), size - 1);
     facts.copy(text, count);

@@ -19,7 +19,7 @@ Staging::Block& Staging::Take(size_t bytes) {
   const Driver& driver = TheDriver();
   Block* oldest = nullptr;
   for (Block& block : blocks_) {
-    if (block.bytes < bytes) continue;
+    if (block.held || block.bytes < bytes) continue;
     if (block.waiting && driver.EventQuery(block.used) == kSuccess) block.waiting = false;
     if (!block.waiting) return block;
     if (!oldest) oldest = &block;
@@ -50,11 +50,15 @@ void Staging::Send(Address to, const void* host, size_t bytes, StreamHandle stre
 }
 
 void Staging::Receive(void* host, Address from, size_t bytes, CudaStream& stream) {
-  std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   Block& block = Take(bytes);
   Check(TheDriver().MemcpyDtoHAsync(block.data, from, bytes, stream.handle()), "cuMemcpyDtoHAsync");
+  block.held = true;
+  lock.unlock();  // others copy meanwhile
   stream.WaitForAll();
   std::memcpy(host, block.data, bytes);
+  lock.lock();
+  block.held = false;  // else it is lost, as the device is
 }
 
 CudaMemory::CudaMemory() : stream_(new CudaStream(*this)) {}

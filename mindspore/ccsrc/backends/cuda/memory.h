@@ -30,6 +30,7 @@ class Staging {
     size_t bytes = 0;
     EventHandle used = nullptr;  // its last use
     bool waiting = false;        // that may not be over
+    bool held = false;           // by a thread, which waits for it without the lock
   };
   Block& Take(size_t bytes);
 

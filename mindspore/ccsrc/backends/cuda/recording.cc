@@ -38,13 +38,15 @@ uint64_t Reserve(RandomState& random, uint64_t count) {
 
 class CudaRecording : public Recording {
  public:
-  CudaRecording(CudaStream& stream, WorkExec work, uint64_t draws, BufferRef words)
-      : stream_(stream), work_(work), draws_(draws), words_(std::move(words)) {
+  CudaRecording(CudaStream& stream, WorkExec work, uint64_t draws, BufferRef words,
+                TicketRange tickets)
+      : stream_(stream), work_(work), draws_(draws), words_(std::move(words)), tickets_(tickets) {
     ++recordings;
   }
   ~CudaRecording() override {
     --recordings;
     if (!IsLost()) TheDriver().GraphExecDestroy(work_);  // later, if it is running
+    stream_.GiveBack(tickets_);
   }
 
   void Replay(RandomState* random) override {
@@ -62,6 +64,7 @@ class CudaRecording : public Recording {
   WorkExec work_;
   const uint64_t draws_;  // of random numbers
   BufferRef words_;       // seed, and the first of their offsets
+  const TicketRange tickets_;
 };
 
 }  // namespace
@@ -116,6 +119,7 @@ std::unique_ptr<Recording> CudaStream::Record(
     RandomState random(0);
     Forks forks(steps, side_->handle_);
     side_->forks_ = branches ? &forks : nullptr;
+    TicketRange tickets{next_kept_, next_kept_};  // no other thread takes any of these now
     std::string why;
     bool within = false;  // a step, which is to blame where it throws
     bool kept = Capture(
@@ -130,12 +134,15 @@ std::unique_ptr<Recording> CudaStream::Record(
         },
         &work, &why);
     side_->forks_ = nullptr;
+    tickets.end = next_kept_;
     ++(kept ? made : refused);
     Log(kept ? fmt::format("kept, with {} draws of random numbers{}", random.offset(),
                            branches ? fmt::format(", {} forks", forks.count()) : "")
              : fmt::format("not kept: {}", why));
     if (kept)
-      return std::make_unique<CudaRecording>(*this, work, random.offset(), std::move(words));
+      return std::make_unique<CudaRecording>(*this, work, random.offset(), std::move(words),
+                                             tickets);
+    GiveBack(tickets);
     if (within) break;
   }
   return nullptr;

@@ -11,12 +11,12 @@
 namespace ms::cuda {
 namespace {
 
-// A number of the calling thread that no later one has, as an id might.
-uint64_t ThisThread() {
-  static std::atomic<uint64_t> threads{0};
-  thread_local const uint64_t number = ++threads;
-  return number;
-}
+// Up to which error of a stream the calling thread has heard: of the one that it waited for last.
+struct Heard {
+  const CudaStream* stream = nullptr;
+  uint64_t errors = 0;
+};
+thread_local Heard heard;
 
 class CudaEvent : public TimedEvent {
  public:
@@ -137,7 +137,7 @@ unsigned CudaStream::NextTicket(const LaunchPlace* place, ErrorKind kind, std::s
 
 // Kernels of a recording report by the same number each time.
 unsigned CudaStream::TakeTicket(Ticket ticket, bool kept) {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(of_tickets_);
   if (kept) {
     kept_tickets_[next_kept_] = std::move(ticket);
     return next_kept_++;
@@ -146,6 +146,21 @@ unsigned CudaStream::TakeTicket(Ticket ticket, bool kept) {
   if (next_ticket_ == kKept) next_ticket_ = 1;
   tickets_[number % kTickets] = std::move(ticket);
   return number;
+}
+
+void CudaStream::GiveBack(const TicketRange& tickets) {
+  std::lock_guard lock(of_tickets_);
+  given_back_.push_back(tickets);
+}
+
+size_t CudaStream::kept_tickets() {
+  std::lock_guard lock(of_tickets_);
+  return kept_tickets_.size();
+}
+
+CudaStream::Ticket CudaStream::TicketOf(unsigned number) {
+  std::lock_guard lock(of_tickets_);
+  return number >= kKept ? kept_tickets_.at(number) : tickets_[number % kTickets];
 }
 
 void CudaStream::WaitForAll() {
@@ -163,8 +178,7 @@ void CudaStream::WaitForAll() {
 
 // From the device's word to an error of the launch that wrote it; the word is zero again.
 void CudaStream::Hear(const Found& found) {
-  const Ticket& ticket =
-      found.ticket >= kKept ? kept_tickets_.at(found.ticket) : tickets_[found.ticket % kTickets];
+  const Ticket ticket = TicketOf(found.ticket);
   std::string what = ticket.what;
   for (long long number : {found.number, found.position}) {
     if (size_t at = what.find("{}"); at != std::string::npos)
@@ -183,6 +197,11 @@ void CudaStream::SynchronizeNow() {
   std::exception_ptr error;
   {
     std::lock_guard lock(mutex_);
+    std::vector<TicketRange> given_back;  // whose recordings have run once this has waited
+    {
+      std::lock_guard tickets(of_tickets_);
+      given_back.swap(given_back_);
+    }
     Check(TheDriver().MemcpyDtoHAsync(seen_, fault_, sizeof(Found), handle_), "cuMemcpyDtoHAsync");
     WaitForAll();
     if (seen_->ticket) Hear(*seen_);
@@ -190,10 +209,15 @@ void CudaStream::SynchronizeNow() {
       error_ = loss;
       ++errors_;
     }
-    uint64_t& heard = heard_.try_emplace(ThisThread(), heard_by_some_).first->second;
-    if (heard < errors_) {
-      heard = heard_by_some_ = errors_;
+    if (heard.stream != this) heard = {this, heard_by_some_};
+    if (heard.errors < errors_) {
+      heard.errors = heard_by_some_ = errors_;
       error = error_;
+    }
+    std::lock_guard tickets(of_tickets_);
+    for (const TicketRange& range : given_back) {
+      kept_tickets_.erase(kept_tickets_.lower_bound(range.begin),
+                          kept_tickets_.lower_bound(range.end));
     }
   }
   if (error) std::rethrow_exception(error);

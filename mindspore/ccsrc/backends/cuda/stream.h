@@ -6,8 +6,8 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "backends/cuda/driver.h"
@@ -24,6 +24,11 @@ struct Grid {
 };
 
 class Forks;
+
+// Tickets that a recording has.
+struct TicketRange {
+  unsigned begin = 0, end = 0;
+};
 
 class CudaStream : public Stream, public Recorder, public Timer {
  public:
@@ -42,6 +47,9 @@ class CudaStream : public Stream, public Recorder, public Timer {
   // A number by which a kernel says that it found something wrong: the error, of this kind, says
   // `what`, with the number that came, and its position, in the places of {}.
   unsigned NextTicket(const LaunchPlace* place, ErrorKind kind, std::string what);
+  // Of a recording that is not replayed any more: gone after the next wait.
+  void GiveBack(const TicketRange& tickets);
+  size_t kept_tickets();
 
   // Waits, and says nothing of what was found wrong.
   void WaitForAll();
@@ -71,7 +79,7 @@ class CudaStream : public Stream, public Recorder, public Timer {
 
   void SynchronizeNow() override;
   void Hear(const Found& found);
-
+  Ticket TicketOf(unsigned number);
   unsigned TakeTicket(Ticket ticket, bool kept);
   // Between the beginning and the end of a capture, here.
   using Steps = std::function<void(CudaStream& side)>;
@@ -85,15 +93,16 @@ class CudaStream : public Stream, public Recorder, public Timer {
   StreamHandle handle_ = nullptr;
   Address fault_ = 0;
   Found* seen_ = nullptr;  // pinned
-  Mutex mutex_;
+  Mutex of_tickets_;       // apart from the other one, under which a thread waits for the device
   std::vector<Ticket> tickets_;
-  std::unordered_map<unsigned, Ticket> kept_tickets_;
+  std::map<unsigned, Ticket> kept_tickets_;
+  std::vector<TicketRange> given_back_;
   unsigned next_ticket_ = 1, next_kept_ = kKept;
+  Mutex mutex_;
   // The latest error and its number. Each thread hears of it once.
   std::exception_ptr error_;
   uint64_t errors_ = 0, heard_by_some_ = 0;
-  uint64_t losses_ = 0;                           // of other ranks, among these errors
-  std::unordered_map<uint64_t, uint64_t> heard_;  // by the number of the thread
+  uint64_t losses_ = 0;  // of other ranks, among these errors
 };
 
 // The host waits for an event, of whichever stream.
