@@ -99,6 +99,36 @@ assert timed() == 0 and _core.profile_rows() == []
     )
 
 
+@on_the_stub
+@pytest.mark.serial
+def test_others_launch_while_a_thread_asks_for_many_times():
+    """Each wait takes 30 ms here."""
+    run(
+        PROFILED
+        + """
+import threading
+_core.set_profile(True)
+longest, over = [], threading.Event()
+def launch():
+    z = x + y
+    while not over.is_set():
+        began = time.perf_counter()
+        time.sleep(0.05)
+        z = x + y
+        longest.append(time.perf_counter() - began)
+other = threading.Thread(target=launch)
+other.start()
+for _ in range(4300):
+    z = x + y
+over.set()
+other.join()
+assert max(longest) < 1, max(longest)
+assert sum(row[2] for row in _core.profile_rows() if row[0] == "Add") == 4300 + len(longest) + 1, _core.profile_rows()
+""",
+        MS_CUDA_STUB_LINGER="30",
+    )
+
+
 @pytest.mark.slow
 def test_recordings_wait_until_the_profile_ends():
     """Of a recording nobody knows which part belongs to which op: launches are given one by one."""

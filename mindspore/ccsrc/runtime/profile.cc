@@ -26,7 +26,8 @@ struct TimedLaunch {
 constexpr size_t kMostTimed = 4096;  // launches whose times are not asked for yet
 
 struct Profile {
-  Mutex mutex;
+  Mutex settling;  // held over waits for the device, and not while `mutex` is
+  Mutex mutex;     // of all that follows
   std::map<std::pair<const OpDef*, SpanId>, Totals> totals;
   ProfileEvents events;
   size_t most_events = 0;
@@ -57,17 +58,24 @@ void Add(Profile& profile, const ProfileEvent& event) {
 }
 
 // Asks the device for the times that it noted. The next launches meet the host's clock anew, as two
-// clocks part by and by. The device is waited for by its events alone: a wait of the stream would
-// hand the GIL to those who wait for the lock.
-void Settle(Profile& profile) {
-  std::vector<TimedLaunch> timed = std::exchange(profile.timed, {});
-  profile.anchor = nullptr;
+// clocks part by and by. Other threads go on launching meanwhile. The device is waited for by its
+// events alone: a wait of the stream would have to get the GIL back under the lock.
+void Settle() {
+  Profile& profile = Data();
+  std::lock_guard settling(profile.settling);
+  std::vector<TimedLaunch> timed;
+  {
+    std::lock_guard lock(profile.mutex);
+    timed.swap(profile.timed);
+    profile.anchor = nullptr;
+  }
   try {
     for (TimedLaunch& launch : timed) {
       launch.end->Synchronize();
       launch.event.start_ns =
           launch.anchor->ns + launch.begin->NanosecondsSince(*launch.anchor->event);
       launch.event.ns = launch.end->NanosecondsSince(*launch.begin);
+      std::lock_guard lock(profile.mutex);
       Add(profile, launch.event);
     }
   } catch (const std::exception&) {
@@ -76,24 +84,20 @@ void Settle(Profile& profile) {
   }
 }
 
-void SettleNow() {
-  std::lock_guard lock(Data().mutex);
-  Settle(Data());
-}
-
 std::shared_ptr<const Anchor> AnchorOf(Timer& timer) {
   // Later than the device was opened, so that this runs before the device goes.
-  static const int at_exit = std::atexit(SettleNow);
+  static const int at_exit = std::atexit(Settle);
   static_cast<void>(at_exit);
-  std::lock_guard lock(Data().mutex);
-  if (Data().anchor && Data().anchor->timer != &timer) Settle(Data());
-  if (!Data().anchor) {
-    auto anchor = std::make_shared<Anchor>(&timer, timer.RecordTimed());
-    anchor->event->Synchronize();
-    anchor->ns = Nanoseconds(std::chrono::steady_clock::now().time_since_epoch());
-    Data().anchor = std::move(anchor);
+  {
+    std::lock_guard lock(Data().mutex);
+    if (Data().anchor && Data().anchor->timer == &timer) return Data().anchor;
   }
-  return Data().anchor;
+  HostWait wait(true);
+  auto anchor = std::make_shared<Anchor>(&timer, timer.RecordTimed());
+  anchor->event->Synchronize();
+  anchor->ns = Nanoseconds(std::chrono::steady_clock::now().time_since_epoch());
+  std::lock_guard lock(Data().mutex);
+  return Data().anchor = std::move(anchor);
 }
 
 uint32_t ThisThread() {
@@ -131,27 +135,31 @@ void LaunchClock::Done(const LaunchPlace& place, const Memory& memory) {
   uint64_t start = Nanoseconds(start_.time_since_epoch());
   uint64_t ns = Nanoseconds(std::chrono::steady_clock::now() - start_);
   ProfileEvent event{place.op, place.span, ThisThread(), start, ns, memory.stats().live, {}};
-  std::lock_guard lock(Data().mutex);
+  std::unique_lock lock(Data().mutex);
   if (!end) return Add(Data(), event);
   event.device = memory.device();
   event.given_start_ns = start;
   event.given_ns = ns;
   Data().timed.push_back({event, anchor_, std::move(begin_), std::move(end)});
-  if (Data().timed.size() >= kMostTimed) Settle(Data());
+  bool many = Data().timed.size() >= kMostTimed;
+  lock.unlock();
+  HostWait wait(many);
+  if (many) Settle();
 }
 
 }  // namespace profile_detail
 
 void SetProfile(bool on, size_t events) {
+  Settle();  // under the settings of those launches
   {
     std::lock_guard lock(Data().mutex);
-    Settle(Data());  // under the settings of those launches
     Data().most_events = events;
   }
   profile_detail::on.store(on, std::memory_order_relaxed);
 }
 
 void ResetProfile() {
+  std::lock_guard settling(Data().settling);
   std::lock_guard lock(Data().mutex);
   Data().totals.clear();
   Data().events = {};
@@ -160,16 +168,16 @@ void ResetProfile() {
 }
 
 ProfileEvents GetProfileEvents() {
+  Settle();
   std::lock_guard lock(Data().mutex);
-  Settle(Data());
   return Data().events;
 }
 
 std::vector<ProfileRow> GetProfile() {
   std::vector<ProfileRow> rows;
   {
+    Settle();
     std::lock_guard lock(Data().mutex);
-    Settle(Data());
     for (const auto& [key, t] : Data().totals)
       rows.push_back({key.first->name, key.second, t.count, t.ns, t.best_ns});
   }
