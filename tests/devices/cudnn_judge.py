@@ -24,6 +24,7 @@ _TYPES = {2: ctypes.c_bool, 3: ctypes.c_int64, 4: ctypes.c_float, 5: ctypes.c_do
 
 # What differs between the chips, and what is alike.
 _CHIPS: dict[str, dict[str, Any]] = {
+    "sm_75": {"deviceVer": 750, "multiProcessorCount": 40, "maxSharedMemoryPerBlockOptin": 65536},
     "sm_80": {"deviceVer": 800, "multiProcessorCount": 108, "maxSharedMemoryPerBlockOptin": 166912},
     "sm_90": {"deviceVer": 900, "multiProcessorCount": 132, "maxSharedMemoryPerBlockOptin": 232448},
     "sm_100": {
@@ -32,7 +33,7 @@ _CHIPS: dict[str, dict[str, Any]] = {
         "maxSharedMemoryPerBlockOptin": 232448,
     },
 }
-CHIPS = tuple(_CHIPS)
+CHIPS = tuple(_CHIPS)[1:]  # those that take all that is asked
 _ALIKE: dict[str, Any] = {
     "version": 1,
     "cudaDeviceId": 0,

@@ -110,6 +110,15 @@ def test_convolutions(chip, tmp_path):
 
 @pytest.mark.slow
 @on_the_stub
+def test_a_chip_without_bfloat16(tmp_path):
+    """Convolutions of other dtypes have an engine there. Some of BFloat16 have none: the host must do."""
+    answers = judged(CONVOLUTIONS, "sm_75", tmp_path, "any")
+    refused = [answer for answer in answers if not isinstance(answer["any"], list)]
+    assert refused and all(dtype_of(answer["graph"]) == 9 for answer in refused), refused
+
+
+@pytest.mark.slow
+@on_the_stub
 @pytest.mark.parametrize("chip", cudnn_judge.CHIPS)
 def test_attention(chip, tmp_path):
     answers = judged(ATTENTION, chip, tmp_path, "any")

@@ -150,7 +150,7 @@ unsigned CudaStream::TakeTicket(Ticket ticket, bool kept) {
 
 void CudaStream::GiveBack(const TicketRange& tickets) {
   std::lock_guard lock(of_tickets_);
-  given_back_.push_back(tickets);
+  if (tickets.begin != tickets.end) given_back_.push_back(tickets);
 }
 
 size_t CudaStream::kept_tickets() {
