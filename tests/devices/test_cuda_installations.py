@@ -101,6 +101,17 @@ def test_a_cudnn_that_does_not_fit(version, cuda, driver, what):
     assert "RuntimeError: For 'Conv2D', libcudnn must be version 9, " + what.format(cuda_device.stub()) in text  # fmt: skip
 
 
+def test_what_cudnn_calls_is_of_its_own_cuda(tmp_path):
+    """Where its wheel for CUDA 12 lies over that for CUDA 13, say."""
+    mixed = installed(tmp_path, ALL)
+    text = run(CONVOLUTION, fails=True, MS_CUDA_STUB_CUDNN_CUDA="12080", **mixed)
+    assert "For 'Conv2D', libnvrtc.so.12, which" in text
+    assert "libms_cuda_stub.so calls, is needed for the device 'GPU': pip install" in text
+    for name in ("libnvrtc.so.12", "libcublasLt.so.12"):
+        (tmp_path / name).symlink_to(str(cuda_device.stub()))
+    run(CONVOLUTION, MS_CUDA_STUB_CUDNN_CUDA="12080", **mixed)
+
+
 def test_attention_of_an_older_cudnn_is_a_composition():
     said = run(
         ATTENTION + "attention(ms.float16)", says=True, MS_LOG="dispatch", MS_CUDA_STUB_CUDNN="91002"
