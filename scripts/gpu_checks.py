@@ -20,7 +20,10 @@ PYTEST = ["-m", "pytest", "-n", "0", "-p", "no:cacheprovider"]
 PARTS = {
     "device": [*PYTEST, "tests/devices/test_cuda.py", "tests/devices/test_cuda_texts.py"],
     "convolutions": [*PYTEST, "tests/devices/test_cuda_dnn.py"],
-    "steps": [*PYTEST, "tests/devices/test_cuda_graphs.py", "tests/devices/test_cuda_recurrent.py"],
+    "steps": [
+        *PYTEST,
+        *(f"tests/devices/test_cuda_{what}.py" for what in ("graphs", "recurrent", "sink")),
+    ],
     "ranks": [*PYTEST, "tests/devices/test_cuda_ranks.py"],  # of two GPUs or more
     "speed": ["scripts/gpu_speed.py"],
     "peers": ["benchmarks/gpu.py"],  # beside PyTorch, where that is installed

@@ -43,6 +43,25 @@ def train(make):
 """
 
 
+def test_parameters_that_are_overwritten_may_lie_elsewhere():
+    """By values that do not come from the old ones, which nobody else reads."""
+    run("""
+ms.set_context(mode=0, device_target="GPU")
+w = ms.Parameter(Tensor(np.zeros((40, 50), np.float32)), name="w")
+@ms.jit
+def step(x):
+    z = ops.cumsum(ops.sort(ops.cumsum(ops.softmax(x), 0))[0], 0)
+    ops.assign(w, x * 3 + 1)
+    return z.sum()
+for i in range(8):
+    before = w.value() + 0 if i % 2 else w.asnumpy()
+    if i == 5:
+        w.set_data(Tensor(np.zeros((40, 50), np.float32)))
+    step(Tensor(np.full((40, 50), i, np.float32)))
+    assert (w.asnumpy() == 3 * i + 1).all(), (i, w.asnumpy())
+""")
+
+
 def test_parameters_that_are_updated_may_lie_elsewhere():
     """Another network of the kind, one whose Parameters were loaded, two in turn: each has its own numbers."""
     program = """
@@ -142,23 +161,24 @@ def test_branches_update_all_or_nothing_where_something_is_wrong():
     """Parameters that do not wait for what is wrong are written before it or not at all, as without branches."""
     program = """
 ms.set_context(mode=0, device_target="GPU")
-p, q = (ms.Parameter(Tensor(f32(4, 5)), name=name) for name in "pq")
+p, q, r = (ms.Parameter(Tensor(f32(4, 5)), name=name) for name in "pqr")
 @ms.jit
 def step(t, i, x):
     y = ops.softmax(t * 2).cumsum(0).cumsum(1)
     z = ops.gather(y, i, 0).sum()
     ops.assign(p, p * 2 + x)
-    ops.assign(q, ops.softmax(q + x))
+    ops.assign(q, ops.softmax(x + z * 0))
+    ops.assign(r, x * 3)
     return z
 t, x = Tensor(f32(6, 5)), Tensor(f32(4, 5))
 good, bad = Tensor(np.array([0, 1, 2, 3], np.int32)), Tensor(np.array([0, 1, 9, 3], np.int32))
 for i in [good] * 4 + [bad, good, bad, bad, good]:
-    step(t, i, x)
+    step(t, i, x + len(np.unique(r.asnumpy())))
     try:
         ms.runtime.synchronize()
     except IndexError as error:
         print(str(error).splitlines()[0])
-    print(p.asnumpy().tolist(), q.asnumpy().tolist())
+    print([v.asnumpy().tolist() for v in (p, q, r)])
 """
     given = run(program + 'assert counts()["forks"] > 0 and counts()["replays"] > 4')
     assert given == run(program, MS_CUDA_BRANCHES="0") and "got 9" in given

@@ -9,8 +9,8 @@ namespace ms {
 class Labels {
  public:
   virtual ~Labels() = default;
-  // The block is for this line of the program.
-  virtual void Label(const void* block, SpanId line) = 0;
+  // A block of so many bytes is for this line of the program, if nobody said so of another one.
+  virtual void Label(const void* block, size_t bytes, SpanId line) = 0;
 };
 
 }  // namespace ms

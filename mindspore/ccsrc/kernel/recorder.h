@@ -19,12 +19,9 @@ class Recording {
   virtual void Replay(RandomState* random) = 0;
 };
 
-struct RecordedStep {
-  std::vector<uint32_t> after;  // the steps before it that it follows; it may run beside all others
-                                // but those that they follow
-  bool updates = false;         // it writes over what was there before the recording
-};
-using RecordedSteps = std::vector<RecordedStep>;
+// By step, the steps before it that it follows: it may run beside all others but those that they
+// follow.
+using RecordedOrder = std::vector<std::vector<uint32_t>>;
 
 // A device's stream may be one as well.
 class Recorder {
@@ -33,11 +30,11 @@ class Recorder {
   // 0: nothing is to be recorded. Another number than before: recordings made so far are stale.
   virtual uint64_t generation() const = 0;
   // Calls `run` for each step in turn, which runs kernels with the stream and the random numbers
-  // that it is given: nothing of it is done. Null where something cannot be kept, such as a wait of
-  // the host, where `run` threw, or where the time is not right, and `run` was not called; it may
-  // then run as usual.
+  // that it is given: nothing of it is done. It may begin anew. Null where something cannot be
+  // kept, such as a wait of the host, where `run` threw, or where the time is not right, and `run`
+  // was not called; it may then run as usual.
   virtual std::unique_ptr<Recording> Record(
-      const RecordedSteps& steps,
+      const RecordedOrder& after,
       const std::function<void(size_t step, Stream&, RandomState&)>& run) = 0;
 };
 

@@ -109,17 +109,20 @@ class Sink {
     row = unused = outputs = alarming = py::none();
     auto& graph = py::cast<CompiledGraph&>(graph_);
     StepsAhead ahead;
-    for (bool goes_on = true; goes_on && done < most;) {
-      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-      py::object next = NextRow(pipeline);
-      ended = next.is_none();
-      if (ended) break;
-      ++taken;
-      goes_on = Step(graph, std::move(next), ahead) && ahead.HasRoom() && Clock::now() < end;
+    try {
+      for (bool goes_on = true; goes_on && done < most;) {
+        if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+        py::object next = NextRow(pipeline);
+        ended = next.is_none();
+        if (ended) break;
+        ++taken;
+        goes_on = Step(graph, std::move(next), ahead) && ahead.HasRoom() && Clock::now() < end;
+      }
+    } catch (...) {
+      LookBack(ahead);  // what it throws is from before
+      throw;
     }
-    auto [steps, returned] = ahead.FirstAlarm();
-    sound = static_cast<int64_t>(steps);
-    alarming = std::move(returned);
+    LookBack(ahead);
   }
 
   int64_t taken = 0, done = 0;  // rows, steps
@@ -132,6 +135,12 @@ class Sink {
   py::object alarming = py::none();
 
  private:
+  void LookBack(const StepsAhead& ahead) {
+    auto [steps, returned] = ahead.FirstAlarm();
+    sound = static_cast<int64_t>(steps);
+    alarming = std::move(returned);
+  }
+
   // False: the next one is not to follow.
   bool Step(CompiledGraph& graph, py::object next, StepsAhead& ahead) {
     auto arguments = py::reinterpret_borrow<py::list>(next);

@@ -188,7 +188,8 @@ Prepared& EagerRunner::RunUnnamed(const OpDef& op, std::span<const Tensor* const
   }
   LaunchPlace place{&op, placed && hooks.place ? hooks.place() : 0};
   if (place.span && labels_) {
-    for (size_t i = 0; i < outputs.size(); ++i) labels_->Label(out[i], place.span);
+    for (size_t i = 0; i < outputs.size(); ++i)
+      labels_->Label(out[i], results[i].bytes(), place.span);
   }
   std::shared_ptr<RandomState> random;
   if (op.effect == Effect::kRandom) [[unlikely]]

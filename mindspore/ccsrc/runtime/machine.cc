@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <new>
 #include <utility>
 
@@ -48,13 +49,17 @@ std::string OperandsText(const Plan& plan, size_t index) {
 Error WithPeak(const Error& error, const Plan& plan) {
   if (error.kind() != ErrorKind::kMemory || !plan.main) return error;
   constexpr size_t kMost = 5;
+  std::map<std::string, size_t> by_line;
+  for (auto [span, bytes] : plan.program->memory().peak) {
+    if (span) by_line[ShortSpan(span)] += bytes;
+  }
+  std::vector<std::pair<size_t, std::string>> largest;
+  for (const auto& [line, bytes] : by_line) largest.emplace_back(bytes, line);
+  std::sort(largest.rbegin(), largest.rend());
   std::string text = error.message();
-  const auto& peak = plan.program->memory().peak;
-  for (size_t i = 0; i < std::min(peak.size(), kMost); ++i) {
-    auto [span, bytes] = peak[i];
-    if (span == 0) continue;
-    text += fmt::format("{} {:.1f} MB at {}", i ? "," : "\n  At the peak there would be",
-                        static_cast<double>(bytes) / (1 << 20), ShortSpan(span));
+  for (size_t i = 0; i < std::min(largest.size(), kMost); ++i) {
+    text += fmt::format("{} {:.1f} MB at {}", i ? "," : "\n  At its peak it would hold",
+                        static_cast<double>(largest[i].first) / (1 << 20), largest[i].second);
   }
   return Error(error.kind(), std::move(text)).WithSpan(error.span());
 }

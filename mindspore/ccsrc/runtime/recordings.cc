@@ -111,14 +111,17 @@ Recordings::Part Recordings::MakePart(const Plan& plan, const Instruction& code,
     value.bytes = std::max(value.bytes, bytes);
     value.read |= !written && !value.written;
     value.written |= written;
-    value.pinned = value.read && value.written;
+    // What the caller gave is his: written where it lies.
+    value.pinned = value.written && (value.read || cell < plan.input_types.size());
   };
   for (uint32_t i = launches.begin; i < launches.end; ++i) {
     const PlannedLaunch& launch = plan.launches[i];
     const LaunchInfo& info = plan.infos[i];
-    for (uint32_t k = 0; k < launch.out - launch.in; ++k)
-      add(launch.in + k, plan.types[info.types + k].bytes(), false);
-    for (uint32_t k = 0; k < info.outputs; ++k) add(launch.out + k, 0, true);
+    const Type* types = plan.types.data() + info.types;
+    uint32_t inputs = launch.out - launch.in;
+    for (uint32_t k = 0; k < inputs; ++k) add(launch.in + k, types[k].bytes(), false);
+    for (uint32_t k = 0; k < info.outputs; ++k)
+      add(launch.out + k, types[inputs + k].bytes(), true);
   }
   for (uint32_t i = code.allocations.begin; i < code.allocations.end; ++i) {
     const Allocation& allocation = plan.allocations[i];
@@ -161,15 +164,11 @@ void Recordings::Split(const Plan& plan, const Instruction& code, Parts& parts, 
 
 // ---- recording
 // With values at these places.
-RecordedSteps Recordings::StepsOf(const Frame& frame, const Part& part, void* const* pointers) {
+RecordedOrder Recordings::OrderOf(const Frame& frame, Range launches, void* const* pointers) {
   const Plan& plan = *frame.plan;
-  std::unordered_set<const void*> updated;
-  for (const Value& value : part.values) {
-    if (value.pinned && value.written) updated.insert(pointers[value.place]);
-  }
-  RecordedSteps steps;
+  RecordedOrder order;
   Branches branches;
-  for (uint32_t i = part.launches.begin; i < part.launches.end; ++i) {
+  for (uint32_t i = launches.begin; i < launches.end; ++i) {
     const PlannedLaunch& launch = plan.launches[i];
     const Type* types = plan.types.data() + plan.infos[i].types;
     uint32_t inputs = launch.out - launch.in, outputs = plan.infos[i].outputs;
@@ -178,12 +177,10 @@ RecordedSteps Recordings::StepsOf(const Frame& frame, const Part& part, void* co
       reads.push_back({pointers[launch.in + k], types[k].bytes()});
     for (uint32_t k = 0; k < outputs; ++k)
       writes.push_back({pointers[launch.out + k], types[inputs + k].bytes()});
-    bool updates = std::any_of(writes.begin(), writes.end(),
-                               [&](Bytes bytes) { return updated.contains(bytes.begin); });
     writes.push_back({frame.arena + launch.workspace, launch.kernel->workspace_bytes()});
-    steps.push_back({branches.Add(reads, writes), updates});
+    order.push_back(branches.Add(reads, writes));
   }
-  return steps;
+  return order;
 }
 
 std::vector<uint32_t> Recordings::Record(const Frame& frame, Part& part) {
@@ -208,7 +205,8 @@ std::vector<uint32_t> Recordings::Record(const Frame& frame, Part& part) {
   uint32_t done = 0;   // steps
   bool began = false;  // not where another thread is recording
   made.recording = recorder_.Record(
-      StepsOf(frame, part, pointers.data()), [&](size_t step, Stream& stream, RandomState& random) {
+      OrderOf(frame, part.launches, pointers.data()),
+      [&](size_t step, Stream& stream, RandomState& random) {
         began = true;
         done = static_cast<uint32_t>(step);
         uint32_t at = part.launches.begin + done;

@@ -7,7 +7,6 @@
 
 #include <memory>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "kernel/recorder.h"
@@ -63,7 +62,7 @@ class Recordings {
   // Whether the part ran, as a recording.
   bool Replay(const Frame& frame, Part& part, RandomState* random);
   static bool Fits(const Made& made, const Frame& frame, const Part& part, uint64_t generation);
-  static RecordedSteps StepsOf(const Frame& frame, const Part& part, void* const* pointers);
+  static RecordedOrder OrderOf(const Frame& frame, Range launches, void* const* pointers);
   // Empty, or the launch that cannot be recorded.
   std::vector<uint32_t> Record(const Frame& frame, Part& part);
   void Look(const Frame& frame, Part& part) const;

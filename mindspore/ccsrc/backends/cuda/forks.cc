@@ -36,11 +36,16 @@ void Forks::Follow(Nodes nodes) const {
 void Forks::Begin(size_t step) {
   step_ = step;
   finds_ = false;
-  const RecordedStep& s = steps_[step];
-  count_ += step > 0 && (s.after.size() != 1 || s.after[0] + 1 != step);
+  const auto& after = after_[step];
+  count_ += step > 0 && (after.size() != 1 || after[0] + 1 != step);
   Nodes nodes;
-  for (uint32_t earlier : s.after) Append(nodes, ends_[earlier]);
-  if (s.updates) Append(nodes, found_);
+  bool behind = alone_ == 0;  // what may find something, or there is none
+  for (uint32_t earlier : after) {
+    Append(nodes, ends_[earlier]);
+    followed_[earlier] = true;
+    behind |= earlier + 1 >= alone_;
+  }
+  if (!behind) Append(nodes, ends_[alone_ - 1]);
   Follow(std::move(nodes));
 }
 
@@ -48,19 +53,15 @@ void Forks::MayFind() {
   if (finds_) return;
   finds_ = true;
   Nodes nodes = Pending();
-  Append(nodes, found_);
-  Append(nodes, updated_);
+  for (size_t earlier = alone_; earlier < step_; ++earlier) {
+    if (!followed_[earlier]) Append(nodes, ends_[earlier]);
+  }
   Follow(std::move(nodes));
 }
 
 void Forks::End() {
   ends_[step_] = Pending();
-  if (finds_) {
-    found_ = ends_[step_];
-    updated_.clear();
-  } else if (steps_[step_].updates) {
-    Append(updated_, ends_[step_]);
-  }
+  if (finds_) alone_ = step_ + 1;
 }
 
 }  // namespace ms::cuda

@@ -11,13 +11,13 @@ namespace ms::cuda {
 
 class Forks {
  public:
-  Forks(const RecordedSteps& steps, StreamHandle stream)
-      : steps_(steps), stream_(stream), ends_(steps.size()) {}
+  Forks(const RecordedOrder& after, StreamHandle stream)
+      : after_(after), stream_(stream), ends_(after.size()), followed_(after.size()) {}
 
   void Begin(size_t step);
-  // Before the step gives the stream a kernel that may find something wrong. Kernels behind it are
-  // left out then, so that what outlasts the recording must be written before it, or behind it: a
-  // kernel beside it might be left out in part.
+  // Before the step gives the stream a kernel that may find something wrong: the step is no branch.
+  // Kernels behind it are left out then, each of them whole; of one beside it some threads might
+  // see what was found, and others not.
   void MayFind();
   void End();
   int count() const { return count_; }  // steps that do not just follow the one before
@@ -27,14 +27,14 @@ class Forks {
   Nodes Pending() const;
   void Follow(Nodes nodes) const;
 
-  const RecordedSteps& steps_;
+  const RecordedOrder& after_;
   const StreamHandle stream_;
-  std::vector<Nodes> ends_;  // by step: what those that follow it follow
+  std::vector<Nodes> ends_;     // by step: what those that follow it follow
+  std::vector<bool> followed_;  // by step
   size_t step_ = 0;
+  size_t alone_ = 0;  // the first step behind the latest one that may find something
   int count_ = 0;
-  bool finds_ = false;  // this step does
-  Nodes found_;         // the latest that may find something
-  Nodes updated_;       // updates since
+  bool finds_ = false;  // this step may
 };
 
 }  // namespace ms::cuda

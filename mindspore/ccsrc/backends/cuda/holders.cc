@@ -25,11 +25,13 @@ void Holders::Remove(const void* block, size_t bytes) noexcept {
   blocks_.erase(block);
 }
 
-void Holders::Label(const void* block, SpanId line) {
-  if (line == 0) return;
+void Holders::Label(const void* block, size_t bytes, SpanId line) {
+  if (line == 0 || bytes < kLeast) return;
   std::lock_guard lock(mutex_);
   auto it = blocks_.find(block);
-  if (it != blocks_.end()) it->second = {it->second.bytes, Origin::kLine, line};
+  if (it == blocks_.end() || it->second.origin != Origin::kOther) return;
+  it->second.origin = Origin::kLine;
+  it->second.line = line;
 }
 
 std::string Holders::Largest() const {
@@ -40,7 +42,8 @@ std::string Holders::Largest() const {
     for (const auto& [address, block] : blocks_) {
       sums[block.origin == Origin::kLine   ? "at " + ShortSpan(block.line)
            : block.origin == Origin::kHost ? "that came from the host"
-                                           : "of compiled functions"] += block.bytes;
+                                           : "for compiled functions, and beside ops"] +=
+          block.bytes;
     }
   }
   std::vector<std::pair<size_t, std::string>> largest;

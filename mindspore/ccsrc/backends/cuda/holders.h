@@ -16,8 +16,8 @@ class Holders {
 
   void Add(const void* block, size_t bytes, Origin origin);
   void Remove(const void* block, size_t bytes) noexcept;
-  // Nothing, if it is a small one.
-  void Label(const void* block, SpanId line);
+  // Nothing, if it is a small one, or known to be for something.
+  void Label(const void* block, size_t bytes, SpanId line);
   // "40.0 MB at net.py:12, 4.0 MB that came from the host": the largest sums.
   std::string Largest() const;
 

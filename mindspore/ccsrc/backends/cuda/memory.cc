@@ -107,7 +107,9 @@ void* CudaMemory::Allocate(size_t bytes) {
   return block;
 }
 
-void CudaMemory::Label(const void* block, SpanId line) { holders_.Label(block, line); }
+void CudaMemory::Label(const void* block, size_t bytes, SpanId line) {
+  holders_.Label(block, bytes, line);
+}
 
 // The block is taken on the stream that fills it: on the other one it would be there only after
 // the steps that this is not to wait for. What is given to the other from now on waits for it.

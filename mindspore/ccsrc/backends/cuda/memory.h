@@ -48,7 +48,7 @@ class CudaMemory : public Memory, public Labels {
   void* Allocate(size_t bytes) override;
   void* AllocateFilled(const void* host, size_t bytes) override;
   void Free(void* data, size_t bytes) noexcept override;
-  void Label(const void* block, SpanId line) override;
+  void Label(const void* block, size_t bytes, SpanId line) override;
   void Store(void* to, const void* host, size_t bytes) override;
   void Copy(void* to, const void* from, size_t bytes) override;
   void Zero(void* to, size_t bytes) override;

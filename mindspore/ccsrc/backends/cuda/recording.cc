@@ -100,51 +100,58 @@ bool CudaStream::Capture(const Steps& run, WorkExec* work, std::string* why) {
 }
 
 std::unique_ptr<Recording> CudaStream::Record(
-    const RecordedSteps& steps,
+    const RecordedOrder& after,
     const std::function<void(size_t step, Stream&, RandomState&)>& run) {
   Enter();
   if (recordings >= kMost) return nullptr;
   // Nobody waits here, as he might hold what the other thread needs.
   if (records_.exchange(true)) return nullptr;
   struct Done {
-    std::atomic<bool>& records;
-    ~Done() { records = false; }
-  } done{records_};
+    CudaStream& stream;
+    ~Done() {
+      if (stream.side_) stream.side_->forks_ = nullptr;
+      stream.records_ = false;
+    }
+  } done{*this};
   if (!side_) side_ = std::make_unique<CudaStream>(memory(), *this);
   BufferRef words = Buffer::Allocate(2 * sizeof(uint64_t), memory());
   side_->random_words_ = words->data();
-  WorkExec work = nullptr;
-  for (bool branches : {true, false}) {  // a row is kept where the driver wants no branches
-    if (branches && !(ThePolicy().branches && TheDriver().StreamGetCaptureInfo)) continue;
+  static std::atomic<bool> takes_branches{TheDriver().StreamGetCaptureInfo &&
+                                          TheDriver().StreamUpdateCaptureDependencies};
+  std::string why;
+  for (bool branches : {true, false}) {
+    if (branches && !(ThePolicy().branches && takes_branches)) continue;
+    WorkExec work = nullptr;
     RandomState random(0);
-    Forks forks(steps, side_->handle_);
+    Forks forks(after, side_->handle_);
     side_->forks_ = branches ? &forks : nullptr;
     TicketRange tickets{next_kept_, next_kept_};  // no other thread takes any of these now
-    std::string why;
-    bool within = false;  // a step, which is to blame where it throws
-    bool kept = Capture(
-        [&](CudaStream& side) {
-          for (size_t step = 0; step < steps.size(); ++step) {
-            if (branches) forks.Begin(step);
-            within = true;
-            run(step, side, random);
-            within = false;
-            if (branches) forks.End();
-          }
-        },
-        &work, &why);
-    side_->forks_ = nullptr;
+    bool within = false;                          // a step, which is to blame where it throws
+    auto all = [&](CudaStream& side) {
+      for (size_t step = 0; step < after.size(); ++step) {
+        if (branches) forks.Begin(step);
+        within = true;
+        run(step, side, random);
+        within = false;
+        if (branches) forks.End();
+      }
+    };
+    why.clear();
+    bool kept = Capture(all, &work, &why);
     tickets.end = next_kept_;
-    ++(kept ? made : refused);
-    Log(kept ? fmt::format("kept, with {} draws of random numbers{}", random.offset(),
-                           branches ? fmt::format(", {} forks", forks.count()) : "")
-             : fmt::format("not kept: {}", why));
-    if (kept)
+    if (kept) {
+      ++made;
+      Log(fmt::format("kept, with {} draws of random numbers, {} forks", random.offset(),
+                      branches ? forks.count() : 0));
       return std::make_unique<CudaRecording>(*this, work, random.offset(), std::move(words),
                                              tickets);
+    }
     GiveBack(tickets);
     if (within) break;
+    takes_branches = false;  // it may still keep a row of steps
   }
+  ++refused;
+  Log(fmt::format("not kept: {}", why));
   return nullptr;
 }
 

@@ -56,7 +56,7 @@ class CudaStream : public Stream, public Recorder, public Timer {
 
   uint64_t generation() const override;
   std::unique_ptr<Recording> Record(
-      const RecordedSteps& steps,
+      const RecordedOrder& after,
       const std::function<void(size_t step, Stream&, RandomState&)>& run) override;
   // Whether this one captures.
   bool captures() const { return main_ != nullptr; }

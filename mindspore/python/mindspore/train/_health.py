@@ -21,7 +21,7 @@ class Health:
         self._said: set[str] = set()
 
     def look(self, network: Any, outputs: Any, epoch: int, step: int, done: int = 1) -> None:
-        """After a step of the training network, or after several, of which only the last can have gone wrong."""
+        """After a step of the training network, or after several, of which the last tells whether they went well."""
         self._steps += done
         where = f"epoch: {epoch} step: {step}"
         scale = _scale_of_skipped(outputs)

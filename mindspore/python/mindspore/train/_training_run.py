@@ -252,7 +252,7 @@ class TrainingRun:
             self.manager.leave(self.context)
 
     def _steps_done(self, progress: Progress, steps: int, batch: Any, outputs: Any) -> None:
-        """After steps, of which only the last can have gone wrong."""
+        """After steps, of which the last tells whether they went well."""
         self._left -= steps
         self.step, self.steps = self.step + steps, self.steps + steps
         self.given = self.feed.given_after(self.given, steps)
