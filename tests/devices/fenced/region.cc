@@ -31,6 +31,14 @@ void OnSignal(int signal, siginfo_t* info, void* context) {
   sigaction(SIGSEGV, &before, nullptr);  // the access is tried again, and ends the process
 }
 
+// A library that is closed again, as one whose device is refused, leaves no handler behind.
+__attribute__((destructor)) void Restore() {
+  struct sigaction now;
+  sigaction(SIGSEGV, nullptr, &now);
+  if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == OnSignal)
+    sigaction(SIGSEGV, &before, nullptr);
+}
+
 std::string Where(const void* code) {
   Dl_info info;
   if (!dladdr(code, &info) || !info.dli_fname) return "unknown code";
