@@ -64,6 +64,7 @@ def run(program: str, fails: bool = False, says: bool = False, **environment: st
         text=True,
     )
     assert (done.returncode != 0) == fails, done.stdout + done.stderr
+    assert "CUDA stub: " not in done.stderr, done.stderr
     assert "CUDA stub:" not in done.stderr, done.stderr
     return done.stderr if fails or says else done.stdout
 
@@ -322,6 +323,47 @@ f(Tensor(np.ones(1 << 19, np.float32)))
     line = BEGIN.count("\n") + 7
     assert f"At its peak it would hold 14.0 MB at <string>:{line}" in text, text
     assert "2.0 MB that came from the host" in text, text
+
+
+def test_values_that_were_left_out_do_not_become_those_of_parameters():
+    """Of a step that went wrong, whichever way a Parameter is given what came of it."""
+    run("""
+ms.set_context(mode=1, device_target="GPU")
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.c, self.d = (ms.Parameter(Tensor(np.full(3, 7, np.float32)) + 0, name=n) for n in "abcd")
+net = Net()
+def step(index):
+    y = ops.gather(Tensor(f32(5)), Tensor([index, 1, 2], ms.int32), 0)
+    net.a.set_data(net.a + 1)
+    net.b = net.b + 1
+    net.c += 1
+    net.d.assign_value(net.d + 1)
+    return y.asnumpy()
+step(0)
+with pytest.raises(IndexError, match="got 9"):
+    step(9)
+assert [p.asnumpy().tolist() for p in (net.a, net.b, net.c, net.d)] == [[8.0] * 3] * 4
+step(1)
+assert [p.asnumpy().tolist() for p in (net.a, net.b, net.c, net.d)] == [[9.0] * 3] * 4
+""")
+
+
+@on_the_stub
+def test_memory_that_nobody_uses_is_given_back_before_it_does_not_suffice():
+    run(
+        """
+ms.set_context(device_target="GPU")
+@ms.jit
+def f(x):
+    return ops.softmax(ops.sin(x) * ops.cumsum(x, 0)).sum()
+f(Tensor(np.ones(1 << 19, np.float32))).asnumpy()
+kept = ops.ones((9 << 18,), ms.float32)  # 9 of 12 MB
+assert kept.asnumpy().all()
+""",
+        MS_CUDA_STUB_MEMORY=str(12 << 20),
+    )
 
 
 @pytest.mark.slow

@@ -166,7 +166,8 @@ PyObject* AsNumpy(PyObject* self, PyObject*) {
   });
 }
 
-// The other's value, whose memory is not copied; views and arrays of the old one keep that.
+// The other's value, whose memory is not copied, but for one of a device where the old one is:
+// what computes it may have been left out. Views and arrays of the old one keep that.
 PyObject* AssignValue(PyObject* self, PyObject* other) {
   Writing alone;
   return Guarded([&]() -> PyObject* {
@@ -177,7 +178,11 @@ PyObject* AssignValue(PyObject* self, PyObject* other) {
         ValueOf(other, "an assignment");  // a copy moved to a device lets others run
     TensorObject* t = AsTensor(self);
     if (t->symbolic()) Throw(ErrorKind::kRuntime, "a symbolic tensor cannot be assigned.");
-    Tensor taken = t->stays ? value.In(t->value.memory()) : value;
+    bool same_device =
+        !value.on_host() && t->value.defined() && &value.memory() == &t->value.memory();
+    Tensor taken = t->stays      ? value.In(t->value.memory())
+                   : same_device ? WrittenOver(t, value)
+                                 : value;
     Part(t);
     t->shared = false;
     DropCopy(t);

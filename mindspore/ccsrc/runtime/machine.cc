@@ -54,7 +54,9 @@ Error WithPeak(const Error& error, const Plan& plan) {
     if (span) by_line[ShortSpan(span)] += bytes;
   }
   std::vector<std::pair<size_t, std::string>> largest;
-  for (const auto& [line, bytes] : by_line) largest.emplace_back(bytes, line);
+  for (const auto& [line, bytes] : by_line) {
+    if (20 * bytes >= 1 << 20) largest.emplace_back(bytes, line);  // 0.1 MB, as it is printed
+  }
   std::sort(largest.rbegin(), largest.rend());
   std::string text = error.message();
   for (size_t i = 0; i < std::min(largest.size(), kMost); ++i) {

@@ -10,13 +10,17 @@ namespace stub {
 namespace {
 
 constexpr size_t kAddresses = size_t{16} << 30;
-constexpr size_t kRedZone = 64;
+constexpr size_t kRedZone = 256;
 constexpr int kNotANumber = 0xFF, kRed = 0xA5;
 
 struct Region {
   char* fenced;
   char* open;
-  std::map<size_t, size_t> free, used;  // by offset: bytes, red zone included
+  struct Block {
+    size_t bytes, whole;  // without and with its red zone
+  };
+  std::map<size_t, size_t> free;  // bytes by offset
+  std::map<size_t, Block> used;
   size_t in_use = 0;
 
   Region() {
@@ -26,9 +30,22 @@ struct Region {
     if (fenced == MAP_FAILED || open == MAP_FAILED) std::abort();
     free[0] = kAddresses;
   }
+  void Check(size_t offset, const Block& block) const {
+    for (size_t i = block.bytes; i < block.whole; ++i) {
+      if (open[offset + i] == static_cast<char>(kRed)) continue;
+      Refuse(kLaunchFailed, "a kernel wrote beyond the end of a block");
+      return;
+    }
+  }
 };
 Region& TheRegion() {
-  static auto* region = new Region;
+  static auto* region = [] {
+    auto* made = new Region;
+    std::atexit([] {  // what nobody frees
+      for (const auto& [offset, block] : TheRegion().used) TheRegion().Check(offset, block);
+    });
+    return made;
+  }();
   return *region;
 }
 size_t OffsetOf(uint64_t address) {
@@ -45,7 +62,7 @@ size_t MemoryUsed() { return TheRegion().in_use; }
 
 uint64_t Allocate(size_t bytes) {
   Region& r = TheRegion();
-  size_t whole = (bytes + 255) / 256 * 256 + kRedZone * 4;  // so that all begin at 256 bytes
+  size_t whole = (bytes + 255) / 256 * 256 + kRedZone;  // so that all begin at 256 bytes
   if (r.in_use + whole > MemoryBytes()) return 0;
   auto it = r.free.begin();
   while (it != r.free.end() && it->second < whole) ++it;
@@ -53,7 +70,7 @@ uint64_t Allocate(size_t bytes) {
   size_t offset = it->first, rest = it->second - whole;
   r.free.erase(it);
   if (rest) r.free[offset + whole] = rest;
-  r.used[offset] = whole;
+  r.used[offset] = {bytes, whole};
   r.in_use += whole;
   std::memset(r.open + offset, kNotANumber, bytes);
   std::memset(r.open + offset + bytes, kRed, whole - bytes);
@@ -66,12 +83,8 @@ void Free(uint64_t address) {
   auto used = r.used.find(offset);
   if (used == r.used.end())
     return static_cast<void>(Refuse(kInvalidValue, "memory is freed twice"));
-  size_t bytes = used->second;
-  for (size_t i = bytes - kRedZone; i < bytes; ++i) {
-    if (r.open[offset + i] == static_cast<char>(kRed)) continue;
-    Refuse(kLaunchFailed, "a kernel wrote beyond the end of a block");
-    break;
-  }
+  r.Check(offset, used->second);
+  size_t bytes = used->second.whole;
   r.used.erase(used);
   r.in_use -= bytes;
   std::memset(r.open + offset, kNotANumber, bytes);  // for whoever reads it late
@@ -92,7 +105,7 @@ bool Holds(uint64_t address, size_t bytes) {
   auto it = r.used.upper_bound(offset);
   if (offset >= kAddresses || it == r.used.begin()) return false;
   --it;
-  return offset + bytes <= it->first + it->second - kRedZone;
+  return offset + bytes <= it->first + it->second.bytes;
 }
 
 void* Open(uint64_t address) { return TheRegion().open + OffsetOf(address); }

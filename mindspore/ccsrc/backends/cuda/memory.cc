@@ -5,6 +5,7 @@
 
 #include "backends/cuda/device.h"
 #include "backends/cuda/libraries.h"
+#include "tensor/memory_limit.h"
 
 namespace ms::cuda {
 namespace {
@@ -91,7 +92,10 @@ Address CudaMemory::Take(size_t bytes, StreamHandle stream) {
   size_t whole = std::max<size_t>(bytes, 64);
   Address address = 0;
   int result = driver.MemAllocAsync(&address, whole, stream);
-  if (result == kOutOfMemory) {  // a program that runs far ahead waits for what is to be freed
+  // A program that runs far ahead waits for what is to be freed; then for what nobody uses now,
+  // such as arenas of compiled functions.
+  for (bool reserves : {false, true}) {
+    if (result != kOutOfMemory || (reserves && !ReleaseReserves())) break;
     stream_->WaitForAll();
     Check(driver.MemPoolTrimTo(TheDevice().pool, 0), "cuMemPoolTrimTo");
     result = driver.MemAllocAsync(&address, whole, stream);

@@ -20,9 +20,10 @@ const char* NameOf(RecurrentMode mode) {
       return "Gru";
     case RecurrentMode::kTanh:
       return "Tanh";
-    default:
-      return "Relu";
+    case RecurrentMode::kRelu:
+      break;
   }
+  return "Relu";
 }
 
 // Of Recurrence, [batch, hidden] by the weights; of its gradient, [batch, gates * hidden], which
@@ -73,8 +74,8 @@ class RecurrentKernel : public Kernel {
         program_(Program::Of(Text(r, sizes, backward), backward ? 3 : 2)) {
     workspace_bytes_ = product_ ? RoundUp(product_->workspace_bytes()) : 0;
     products_ = Room(backward ? 1 : sizes.gates);
-    state_ = Room(half_);
-    cells_ = Room(half_ && is(RecurrentMode::kLstm));
+    state_ = Room(half_ ? 1 : 0);
+    cells_ = Room(half_ && is(RecurrentMode::kLstm) ? 1 : 0);
     cost_ns_ = 4000 + 8000 * static_cast<double>(sizes.steps);  // of the host
   }
 
