@@ -154,6 +154,14 @@ def mapped(function):
     return source().map(function, "i", num_parallel_workers=2, python_multiprocessing=True)
 
 
+def soon_none(find):
+    """Whether what is found is gone, at once or within ten seconds."""
+    end = time.monotonic() + 10
+    while find() and time.monotonic() < end:
+        time.sleep(0.05)
+    return not find()
+
+
 def failing(dataset, says):
     iterator = dataset.create_tuple_iterator(output_numpy=True)
     seen = []
@@ -162,9 +170,9 @@ def failing(dataset, says):
     assert seen == [0, 1, 2, 3, 4]
     iterator.stop()
     dataset.close_pool()
-    # What Python's shared memory and its semaphores would be called.
-    left = [name for name in os.listdir("/dev/shm") if name.startswith(("psm_", "sem.mp-", "pym-"))]
-    assert left == []
+    # What Python's shared memory and its semaphores would be called; other tests beside may have some for a moment.
+    names = ("psm_", "sem.mp-", "pym-")
+    assert soon_none(lambda: [name for name in os.listdir("/dev/shm") if name.startswith(names)])
     return caught.value
 
 
@@ -359,11 +367,8 @@ def test_processes_of_an_unfinished_iterator_go_with_it():
     assert multiprocessing.active_children()
     del data, iterator
     gc.collect()
-    for _ in range(200):  # one that was busy is killed, and nobody waits for its end
-        if not multiprocessing.active_children():
-            break
-        time.sleep(0.05)
-    assert multiprocessing.active_children() == []  # before any other pipeline runs
+    # Before any other pipeline runs; one that was busy is killed, and nobody waits for its end.
+    assert soon_none(multiprocessing.active_children)
 
 
 def test_an_iterator_in_two_threads():
