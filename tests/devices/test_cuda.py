@@ -325,6 +325,22 @@ f(Tensor(np.ones(1 << 19, np.float32)))
     assert "2.0 MB that came from the host" in text, text
 
 
+@on_the_stub
+def test_memory_that_does_not_suffice_names_the_lines_of_compiled_results():
+    program = """
+ms.set_context(device_target="GPU")
+@ms.jit
+def f(x):
+    return ops.softmax(
+        ops.sin(x)).reshape(1, -1)
+x = Tensor(np.ones(1 << 19, np.float32)) + 1
+kept = [f(x) for _ in range(9)]
+"""
+    text = run(program, fails=True, MS_CUDA_STUB_MEMORY=str(16 << 20))
+    line = BEGIN.count("\n") + 5
+    assert f" MB at <string>:{line}" in text.split("and holds")[1], text
+
+
 def test_values_that_were_left_out_do_not_become_those_of_parameters():
     """Of a step that went wrong, whichever way a Parameter is given what came of it."""
     run("""

@@ -104,7 +104,7 @@ std::shared_ptr<RandomState> DrawFrom(std::shared_ptr<RandomState> own) {
 
 EagerRunner::EagerRunner(const Backend& backend)
     : memory_(backend.memory()),
-      labels_(dynamic_cast<Labels*>(&memory_)),
+      ledger_(dynamic_cast<Ledger*>(&memory_)),
       stream_(backend.stream()),
       cache_(backend) {}
 
@@ -148,12 +148,13 @@ Prepared& EagerRunner::RunUnnamed(const OpDef& op, std::span<const Tensor* const
     RunExpanded(op, inputs, attrs, outputs);
     return cache_.Find(op, inputs, attrs);  // anew: the ops inside may have made it start afresh
   }
+  LedgerRun run(ledger_);
   Pointers<const void*> in(inputs.size());
   std::vector<Tensor> brought;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Tensor& input = *inputs[i];
     if (&input.memory() == &memory_) [[likely]]
-      in[i] = input.raw();
+      run.Takes(in[i] = input.raw());
     else
       in[i] = brought.emplace_back(BringTo(memory_, input, op.name)).raw();
   }
@@ -168,28 +169,26 @@ Prepared& EagerRunner::RunUnnamed(const OpDef& op, std::span<const Tensor* const
         outputs[output] = &old.memory() == &memory_ ? old.Copy() : old.In(memory_);
     }
   }
-  Pointers<void*> out(outputs.size());
-  Tensor* results = outputs.data();
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    if (!results[i].defined())
-      results[i] = Tensor(prepared.outputs[i].dtype(), prepared.outputs[i].shape(), memory_);
-    out[i] = results[i].raw();
-  }
   const Kernel& kernel = *prepared.kernel;
   bool profiled = ProfileOn();
   bool runs_long = kernel.cost_ns() > kLongKernelNs && hooks.run_long && memory_.on_host();
   // Of what goes wrong later, or between processes, the line is not on the stack of who tells it.
   bool placed = profiled || !memory_.on_host() || op.effect == Effect::kComm;
+  LaunchPlace place{&op, placed && hooks.place ? hooks.place() : 0};
+  Pointers<void*> out(outputs.size());
+  Tensor* results = outputs.data();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    bool fresh = !results[i].defined();
+    if (fresh)
+      results[i] = Tensor(prepared.outputs[i].dtype(), prepared.outputs[i].shape(), memory_);
+    out[i] = results[i].raw();
+    if (fresh) run.Makes(out[i], results[i].bytes(), place.span);
+  }
   std::shared_ptr<const Kernel> alive;
   if (runs_long || placed) {
     // Other code may run from here on, and give the tensors other values.
     alive = prepared.kernel;
     for (const Tensor* input : inputs) outputs.inputs.push_back(*input);
-  }
-  LaunchPlace place{&op, placed && hooks.place ? hooks.place() : 0};
-  if (place.span && labels_) {
-    for (size_t i = 0; i < outputs.size(); ++i)
-      labels_->Label(out[i], results[i].bytes(), place.span);
   }
   std::shared_ptr<RandomState> random;
   if (op.effect == Effect::kRandom) [[unlikely]]

@@ -10,7 +10,7 @@
 
 #include "grad/backward.h"
 #include "kernel/cache.h"
-#include "kernel/labels.h"
+#include "kernel/ledger.h"
 
 namespace ms {
 
@@ -66,7 +66,7 @@ class EagerRunner {
   void* Workspace(size_t bytes);
 
   Memory& memory_;
-  Labels* const labels_;  // of the memory; null: it keeps none
+  Ledger* const ledger_;  // of the memory; null: it keeps none
   Stream& stream_;
   KernelCache cache_;
   BufferRef workspace_;

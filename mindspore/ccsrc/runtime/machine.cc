@@ -11,6 +11,7 @@
 #include "kernel/launch.h"
 #include "kernel/threads.h"
 #include "runtime/profile.h"
+#include "tensor/memory_limit.h"
 
 namespace ms {
 namespace {
@@ -60,8 +61,8 @@ Error WithPeak(const Error& error, const Plan& plan) {
   std::sort(largest.rbegin(), largest.rend());
   std::string text = error.message();
   for (size_t i = 0; i < std::min(largest.size(), kMost); ++i) {
-    text += fmt::format("{} {:.1f} MB at {}", i ? "," : "\n  At its peak it would hold",
-                        static_cast<double>(largest[i].first) / (1 << 20), largest[i].second);
+    text += fmt::format("{} {} at {}", i ? "," : "\n  At its peak it would hold",
+                        Megabytes(largest[i].first), largest[i].second);
   }
   return Error(error.kind(), std::move(text)).WithSpan(error.span());
 }
@@ -92,6 +93,7 @@ Machine::Machine(const Program& program)
     : program_(program),
       memory_(program.backend().memory()),
       stream_(program.backend().stream()),
+      ledger_(dynamic_cast<Ledger*>(&memory_)),
       pools_(program.plans().size()),
       recordings_(Recordings::For(program.backend())) {}
 
@@ -100,6 +102,11 @@ void Machine::RunMain(std::span<const Tensor> inputs, std::vector<RtValue>* outp
                       RandomState* random) {
   const Plan& plan = program_.main();
   SumScope sums;
+  LedgerRun run(ledger_);
+  if (ledger_) {
+    for (const Tensor& input : inputs) run.Takes(input.raw());
+  }
+  run_ = &run;
   inputs_ = inputs;
   random_ = random;
   if (!plan.watched_inputs.empty()) {
@@ -121,6 +128,8 @@ void Machine::RunMain(std::span<const Tensor> inputs, std::vector<RtValue>* outp
 void Machine::RunClosure(const Closure& closure, std::span<const RtValue> arguments,
                          std::vector<RtValue>* outputs, RandomState* random) {
   SumScope sums;
+  LedgerRun run(ledger_);
+  run_ = &run;
   random_ = random;
   try {
     arguments_ = closure.captures();
@@ -302,8 +311,10 @@ void Machine::Allocate(Frame& frame, const Allocation& allocation) {
     }
   } else if (allocation.reuse >= 0) {
     Cell& old = frame.cells[allocation.reuse];
-    if (old.buffer.unique() && !old.buffer->foreign())
+    if (old.buffer.unique() && !old.buffer->foreign()) {
+      run_->Makes(old.buffer->data(), allocation.bytes, allocation.line);
       return Put(frame, allocation.cell, std::move(old));
+    }
   }
   Cell fresh{Buffer::Allocate(allocation.bytes, memory_), {}, nullptr};
   fresh.data = fresh.buffer->data();
@@ -311,6 +322,8 @@ void Machine::Allocate(Frame& frame, const Allocation& allocation) {
     // The old value is there should the kernel be left out.
     const Tensor& input = inputs_[static_cast<size_t>(allocation.update)];
     memory_.Copy(fresh.data, input.raw(), input.bytes());
+  } else {
+    run_->Makes(fresh.data, allocation.bytes, allocation.line);
   }
   Put(frame, allocation.cell, std::move(fresh));
 }

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "kernel/ledger.h"
 #include "runtime/frame.h"
 #include "runtime/recordings.h"
 
@@ -52,6 +53,8 @@ class Machine {
   const Program& program_;
   Memory& memory_;
   Stream& stream_;
+  Ledger* const ledger_;  // of the memory; null: it keeps none
+  const LedgerRun* run_ = nullptr;
   std::vector<Frame*> stack_;
   std::vector<Cell> arguments_;  // on their way into or out of a frame
   std::vector<FramePool> pools_;

@@ -53,6 +53,7 @@ struct Allocation {
   int32_t reuse =
       -1;  // a cell whose memory is taken over if nobody else holds it; it is not read afterwards
   int32_t update = -1;  // main graph: likewise the input that the caller lets us overwrite
+  SpanId line = 0;      // that makes what is in it
 };
 
 // One function that a Call may run: a known plan (operands: captures, then arguments) or a closure

@@ -273,6 +273,7 @@ class PlanBuilder {
           static_cast<int32_t>(values_.storages()[static_cast<size_t>(s.reuse)].index);
     }
     allocation.update = s.update;
+    allocation.line = s.value.node->span;
     if (s.update >= 0) plan_.watched_inputs.push_back(static_cast<uint32_t>(s.update));
     plan_.allocations.push_back(allocation);
   }

@@ -23,6 +23,17 @@ KernelArgs ArgsOf(const Frame& frame, void* const* pointers, uint32_t index, Str
           &frame.plan->infos[index].place};
 }
 
+// f(place of its address, bytes, whether it is written) for each operand of a launch.
+template <class F>
+void VisitOperands(const Plan& plan, uint32_t index, F&& f) {
+  const PlannedLaunch& launch = plan.launches[index];
+  const LaunchInfo& info = plan.infos[index];
+  const Type* types = plan.types.data() + info.types;
+  uint32_t inputs = launch.out - launch.in;
+  for (uint32_t k = 0; k < inputs; ++k) f(launch.in + k, types[k].bytes(), false);
+  for (uint32_t k = 0; k < info.outputs; ++k) f(launch.out + k, types[inputs + k].bytes(), true);
+}
+
 // What processes do together as well: NCCL wants it recorded by all of them or by none, and each
 // decides for itself what it records.
 bool HasOwnOrder(const LaunchInfo& info) {
@@ -114,15 +125,7 @@ Recordings::Part Recordings::MakePart(const Plan& plan, const Instruction& code,
     // What the caller gave is his: written where it lies.
     value.pinned = value.written && (value.read || cell < plan.input_types.size());
   };
-  for (uint32_t i = launches.begin; i < launches.end; ++i) {
-    const PlannedLaunch& launch = plan.launches[i];
-    const LaunchInfo& info = plan.infos[i];
-    const Type* types = plan.types.data() + info.types;
-    uint32_t inputs = launch.out - launch.in;
-    for (uint32_t k = 0; k < inputs; ++k) add(launch.in + k, types[k].bytes(), false);
-    for (uint32_t k = 0; k < info.outputs; ++k)
-      add(launch.out + k, types[inputs + k].bytes(), true);
-  }
+  for (uint32_t i = launches.begin; i < launches.end; ++i) VisitOperands(plan, i, add);
   for (uint32_t i = code.allocations.begin; i < code.allocations.end; ++i) {
     const Allocation& allocation = plan.allocations[i];
     uint32_t own = value_of[allocation.cell];
@@ -169,14 +172,11 @@ RecordedOrder Recordings::OrderOf(const Frame& frame, Range launches, void* cons
   RecordedOrder order;
   Branches branches;
   for (uint32_t i = launches.begin; i < launches.end; ++i) {
-    const PlannedLaunch& launch = plan.launches[i];
-    const Type* types = plan.types.data() + plan.infos[i].types;
-    uint32_t inputs = launch.out - launch.in, outputs = plan.infos[i].outputs;
     std::vector<Bytes> reads, writes;
-    for (uint32_t k = 0; k < inputs; ++k)
-      reads.push_back({pointers[launch.in + k], types[k].bytes()});
-    for (uint32_t k = 0; k < outputs; ++k)
-      writes.push_back({pointers[launch.out + k], types[inputs + k].bytes()});
+    VisitOperands(plan, i, [&](uint32_t place, size_t bytes, bool written) {
+      (written ? writes : reads).push_back({pointers[place], bytes});
+    });
+    const PlannedLaunch& launch = plan.launches[i];
     writes.push_back({frame.arena + launch.workspace, launch.kernel->workspace_bytes()});
     order.push_back(branches.Add(reads, writes));
   }

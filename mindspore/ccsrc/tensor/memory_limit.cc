@@ -2,6 +2,7 @@
 // refused when it is asked for.
 #include "tensor/memory_limit.h"
 
+#include <fmt/format.h>
 #include <sys/sysinfo.h>
 
 #include <algorithm>
@@ -29,6 +30,10 @@ bool ReleaseReserves() {
   auto* release = release_reserves.load();
   if (release) release();
   return release != nullptr;
+}
+
+std::string Megabytes(size_t bytes) {
+  return fmt::format("{:.1f} MB", static_cast<double>(bytes) / (1 << 20));
 }
 
 size_t MemoryLimit() {

@@ -11,6 +11,9 @@ size_t MemoryLimit();
 // The same, read now; `root` stands before the folders that tell of control groups.
 size_t MemoryLimit(const std::string& root);
 
+// "12.5 MB", as errors about memory have it.
+std::string Megabytes(size_t bytes);
+
 // What gives memory back that is held for later, asked before it is said that there is not enough.
 // Set once; called without locks.
 void SetReserveRelease(void (*release)());

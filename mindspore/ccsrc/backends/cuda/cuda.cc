@@ -60,7 +60,7 @@ class CudaBackend : public Backend {
     return GetBackend(kHostDevice).NewTransport(library, windows);
   }
   std::unique_ptr<Stream> NewStream() const override {
-    return std::make_unique<CudaStream>(TheMemory());
+    return std::make_unique<CudaStream>(TheMemory(), TheMemory().results());
   }
 
  private:

@@ -7,11 +7,9 @@
 #include <map>
 #include <vector>
 
-namespace ms::cuda {
+#include "tensor/memory_limit.h"
 
-std::string Megabytes(size_t bytes) {
-  return fmt::format("{:.1f} MB", static_cast<double>(bytes) / (1 << 20));
-}
+namespace ms::cuda {
 
 void Holders::Add(const void* block, size_t bytes, Origin origin) {
   if (bytes < kLeast) return;

@@ -32,6 +32,4 @@ class Holders {
   std::unordered_map<const void*, Block> blocks_;
 };
 
-std::string Megabytes(size_t bytes);
-
 }  // namespace ms::cuda

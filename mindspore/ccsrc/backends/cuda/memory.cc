@@ -62,7 +62,7 @@ void Staging::Receive(void* host, Address from, size_t bytes, CudaStream& stream
   block.held = false;  // else it is lost, as the device is
 }
 
-CudaMemory::CudaMemory() : stream_(new CudaStream(*this)) {}
+CudaMemory::CudaMemory() : stream_(new CudaStream(*this, results_)) {}
 
 std::string_view CudaMemory::device() const { return kName; }
 
@@ -71,13 +71,14 @@ void CudaMemory::Refuse(size_t bytes) {
   Check(TheDriver().MemGetInfo(&free, &total), "cuMemGetInfo");
   std::string largest = holders_.Largest();
   if (!largest.empty()) largest = ": " + largest;
+  constexpr size_t kHalf = (1 << 20) / 20;  // of the last digit: what is free is told as less
   Throw(ErrorKind::kMemory,
         "{} must fit into the memory of '{}', but {} of its {} are free. This process has held at "
         "most {} in tensors, and holds {}{}. Smaller batches, or "
         "set_context(max_device_memory=...), which moves what is not needed for some time to the "
         "host, take less",
-        Megabytes(bytes), TheDevice().name, Megabytes(free), Megabytes(total),
-        Megabytes(stats().peak), Megabytes(stats().live), largest);
+        Megabytes(bytes + kHalf), TheDevice().name, Megabytes(free - std::min(free, kHalf)),
+        Megabytes(total), Megabytes(stats().peak), Megabytes(stats().live), largest);
 }
 
 StreamHandle CudaMemory::current() const {
@@ -111,7 +112,8 @@ void* CudaMemory::Allocate(size_t bytes) {
   return block;
 }
 
-void CudaMemory::Label(const void* block, size_t bytes, SpanId line) {
+void CudaMemory::Made(uint64_t run, const void* block, size_t bytes, SpanId line) {
+  results_.Add(block, bytes, run);
   holders_.Label(block, bytes, line);
 }
 
@@ -143,6 +145,7 @@ void* CudaMemory::AllocateFilled(const void* host, size_t bytes) {
 void CudaMemory::Free(void* data, size_t bytes) noexcept {
   if (IsLost()) return;  // in the child of a fork
   holders_.Remove(data, bytes);
+  results_.Remove(data, bytes);
   try {
     Enter();
   } catch (const std::exception&) {
@@ -165,6 +168,11 @@ void CudaMemory::Store(void* to, const void* host, size_t bytes) {
 }
 
 void CudaMemory::Copy(void* to, const void* from, size_t bytes) {
+  CopyInRun(to, from, bytes);
+  results_.AddCopy(to, from, bytes);
+}
+
+void CudaMemory::CopyInRun(void* to, const void* from, size_t bytes) {
   Enter();
   if (bytes && to != from) {
     Check(TheDriver().MemcpyDtoDAsync(AddressOf(to), AddressOf(from), bytes, current()),
@@ -186,6 +194,7 @@ void CudaMemory::FetchNow(void* host, const void* from, size_t bytes) {
                      std::min(Staging::kMost, bytes - at), *stream_);
   }
   stream_->Synchronize();  // throws what was found wrong
+  results_.Require(from);
 }
 
 CudaMemory& TheMemory() {

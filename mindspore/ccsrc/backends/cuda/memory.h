@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "backends/cuda/holders.h"
+#include "backends/cuda/results.h"
 #include "backends/cuda/stream.h"
 #include "base/mutex.h"
-#include "kernel/labels.h"
+#include "kernel/ledger.h"
 #include "tensor/memory.h"
 
 namespace ms::cuda {
@@ -39,22 +40,28 @@ class Staging {
   size_t total_ = 0;
 };
 
-class CudaMemory : public Memory, public Labels {
+class CudaMemory : public Memory, public Ledger {
  public:
   CudaMemory();
   CudaStream& stream() const { return *stream_; }
+  Results& results() { return results_; }
 
   std::string_view device() const override;
   void* Allocate(size_t bytes) override;
   void* AllocateFilled(const void* host, size_t bytes) override;
   void Free(void* data, size_t bytes) noexcept override;
-  void Label(const void* block, size_t bytes, SpanId line) override;
   void Store(void* to, const void* host, size_t bytes) override;
   void Copy(void* to, const void* from, size_t bytes) override;
   void Zero(void* to, size_t bytes) override;
+  // As a kernel does it, within a run.
+  void CopyInRun(void* to, const void* from, size_t bytes);
 
  private:
   void FetchNow(void* host, const void* from, size_t bytes) override;
+  uint64_t Begin() override { return results_.Begin(); }
+  void End(uint64_t run) noexcept override { results_.End(run); }
+  void Made(uint64_t run, const void* block, size_t bytes, SpanId line) override;
+  void Require(const void* value) override { results_.Require(value); }
   // Where copies go: to what this thread captures, if it does.
   StreamHandle current() const;
   [[noreturn]] void Refuse(size_t bytes);
@@ -62,6 +69,7 @@ class CudaMemory : public Memory, public Labels {
   Address Take(size_t bytes, StreamHandle stream);
   void Send(Address to, const void* host, size_t bytes, StreamHandle stream);
 
+  Results results_;
   CudaStream* stream_;  // threads may still run when others end
   Mutex filling_;
   StreamHandle beside_ = nullptr;  // fills new blocks

@@ -55,6 +55,7 @@ class CudaRecording : public Recording {
       uint64_t words[] = {random->seed(), Reserve(*random, draws_)};
       stream_.memory().Store(words_->data(), words, sizeof(words));
     }
+    stream_.Replayed(tickets_);
     Check(TheDriver().GraphLaunch(work_, stream_.handle()), "cuGraphLaunch");
     ++replayed;
   }

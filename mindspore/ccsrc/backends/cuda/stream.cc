@@ -73,7 +73,8 @@ void RefuseCapture(const char* what) {
   if (capturing_here) Throw(ErrorKind::kInternal, "{} cannot be recorded", what);
 }
 
-CudaStream::CudaStream(Memory& memory) : Stream(memory), tickets_(kTickets) {
+CudaStream::CudaStream(Memory& memory, Results& results)
+    : Stream(memory), results_(results), tickets_(kTickets) {
   Enter();
   const Driver& driver = TheDriver();
   Check(driver.StreamCreate(&handle_, kNonBlocking), "cuStreamCreate");
@@ -85,7 +86,7 @@ CudaStream::CudaStream(Memory& memory) : Stream(memory), tickets_(kTickets) {
 }
 
 CudaStream::CudaStream(Memory& memory, CudaStream& main)
-    : Stream(memory), main_(&main), fault_(main.fault_) {
+    : Stream(memory), main_(&main), results_(main.results_), fault_(main.fault_) {
   Enter();
   Check(TheDriver().StreamCreate(&handle_, kNonBlocking), "cuStreamCreate");
 }
@@ -131,7 +132,7 @@ void CudaStream::Launch(Function function, const Grid& grid, std::vector<void*> 
 
 unsigned CudaStream::NextTicket(const LaunchPlace* place, ErrorKind kind, std::string what) {
   if (forks_) forks_->MayFind();
-  Ticket ticket{place ? *place : LaunchPlace{}, kind, std::move(what)};
+  Ticket ticket{place ? *place : LaunchPlace{}, kind, std::move(what), results_.Earliest()};
   return (main_ ? *main_ : *this).TakeTicket(std::move(ticket), main_ != nullptr);
 }
 
@@ -148,6 +149,13 @@ unsigned CudaStream::TakeTicket(Ticket ticket, bool kept) {
   return number;
 }
 
+void CudaStream::Replayed(const TicketRange& tickets) {
+  if (tickets.begin == tickets.end) return;
+  uint64_t run = results_.Earliest();
+  std::lock_guard lock(of_tickets_);
+  replayed_.try_emplace(tickets.begin, run);
+}
+
 void CudaStream::GiveBack(const TicketRange& tickets) {
   std::lock_guard lock(of_tickets_);
   if (tickets.begin != tickets.end) given_back_.push_back(tickets);
@@ -158,9 +166,15 @@ size_t CudaStream::kept_tickets() {
   return kept_tickets_.size();
 }
 
-CudaStream::Ticket CudaStream::TicketOf(unsigned number) {
+CudaStream::Ticket CudaStream::TicketOf(unsigned number, const ReplayedRuns& replayed) {
   std::lock_guard lock(of_tickets_);
-  return number >= kKept ? kept_tickets_.at(number) : tickets_[number % kTickets];
+  if (number < kKept) return tickets_[number % kTickets];
+  Ticket ticket = kept_tickets_.at(number);
+  for (const ReplayedRuns* runs : {&std::as_const(replayed_), &replayed}) {
+    auto after = runs->upper_bound(number);
+    if (after != runs->begin()) ticket.run = std::prev(after)->second;
+  }
+  return ticket;
 }
 
 void CudaStream::WaitForAll() {
@@ -177,8 +191,8 @@ void CudaStream::WaitForAll() {
 }
 
 // From the device's word to an error of the launch that wrote it; the word is zero again.
-void CudaStream::Hear(const Found& found) {
-  const Ticket ticket = TicketOf(found.ticket);
+void CudaStream::Hear(const Found& found, const ReplayedRuns& replayed) {
+  const Ticket ticket = TicketOf(found.ticket, replayed);
   std::string what = ticket.what;
   for (long long number : {found.number, found.position}) {
     if (size_t at = what.find("{}"); at != std::string::npos)
@@ -186,9 +200,13 @@ void CudaStream::Hear(const Found& found) {
   }
   Error error(ticket.kind, what);
   if (ticket.place.op) error = error.Of(ticket.place.op->name).WithSpan(ticket.place.span);
+  Check(TheDriver().MemsetD8Async(fault_, 0, sizeof(Found), handle_), "cuMemsetD8Async");
+  std::string why = error.message();
+  if (why.ends_with('.')) why.pop_back();
+  if (ticket.place.span) why += " (" + ShortSpan(ticket.place.span) + ")";
+  results_.LoseSince(ticket.run, std::move(why));
   error_ = std::make_exception_ptr(std::move(error).Late());
   ++errors_;
-  Check(TheDriver().MemsetD8Async(fault_, 0, sizeof(Found), handle_), "cuMemsetD8Async");
 }
 
 void CudaStream::SynchronizeNow() {
@@ -198,13 +216,15 @@ void CudaStream::SynchronizeNow() {
   {
     std::lock_guard lock(mutex_);
     std::vector<TicketRange> given_back;  // whose recordings have run once this has waited
+    ReplayedRuns replayed;
     {
       std::lock_guard tickets(of_tickets_);
       given_back.swap(given_back_);
+      replayed.swap(replayed_);
     }
     Check(TheDriver().MemcpyDtoHAsync(seen_, fault_, sizeof(Found), handle_), "cuMemcpyDtoHAsync");
     WaitForAll();
-    if (seen_->ticket) Hear(*seen_);
+    if (seen_->ticket) Hear(*seen_, replayed);
     if (std::exception_ptr loss = LossBeyond(&losses_)) {
       error_ = loss;
       ++errors_;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "backends/cuda/driver.h"
+#include "backends/cuda/results.h"
 #include "base/mutex.h"
 #include "kernel/kernel.h"
 #include "kernel/recorder.h"
@@ -32,7 +33,7 @@ struct TicketRange {
 
 class CudaStream : public Stream, public Recorder, public Timer {
  public:
-  explicit CudaStream(Memory& memory);
+  CudaStream(Memory& memory, Results& results);
   // One that captures what `main` is to do.
   CudaStream(Memory& memory, CudaStream& main);
   ~CudaStream() override;
@@ -47,6 +48,8 @@ class CudaStream : public Stream, public Recorder, public Timer {
   // A number by which a kernel says that it found something wrong: the error, of this kind, says
   // `what`, with the number that came, and its position, in the places of {}.
   unsigned NextTicket(const LaunchPlace* place, ErrorKind kind, std::string what);
+  // Of a recording that is replayed now.
+  void Replayed(const TicketRange& tickets);
   // Of a recording that is not replayed any more: gone after the next wait.
   void GiveBack(const TicketRange& tickets);
   size_t kept_tickets();
@@ -71,6 +74,7 @@ class CudaStream : public Stream, public Recorder, public Timer {
     LaunchPlace place;
     ErrorKind kind = ErrorKind::kInternal;
     std::string what;
+    uint64_t run = 0;  // the earliest that was under way then
   };
   struct Found {  // as kernels write it; see device/base.cuh
     unsigned ticket = 0, unused = 0;
@@ -78,14 +82,17 @@ class CudaStream : public Stream, public Recorder, public Timer {
   };
 
   void SynchronizeNow() override;
-  void Hear(const Found& found);
-  Ticket TicketOf(unsigned number);
+  // Whose tickets were replayed since the last wait: the earliest run under way at the first time.
+  using ReplayedRuns = std::map<unsigned, uint64_t>;  // by the first ticket
+  void Hear(const Found& found, const ReplayedRuns& replayed);
+  Ticket TicketOf(unsigned number, const ReplayedRuns& replayed);
   unsigned TakeTicket(Ticket ticket, bool kept);
   // Between the beginning and the end of a capture, here.
   using Steps = std::function<void(CudaStream& side)>;
   bool Capture(const Steps& run, WorkExec* made, std::string* why);
 
   CudaStream* const main_ = nullptr;
+  Results& results_;
   std::unique_ptr<CudaStream> side_;  // that captures
   std::atomic<bool> records_{false};  // some thread does
   Forks* forks_ = nullptr;            // of what this one captures, where it has any
@@ -97,6 +104,7 @@ class CudaStream : public Stream, public Recorder, public Timer {
   std::vector<Ticket> tickets_;
   std::map<unsigned, Ticket> kept_tickets_;
   std::vector<TicketRange> given_back_;
+  ReplayedRuns replayed_;
   unsigned next_ticket_ = 1, next_kept_ = kKept;
   Mutex mutex_;
   // The latest error and its number. Each thread hears of it once.

@@ -148,7 +148,7 @@ class AttentionKernel : public Kernel {
   static const void* Aligned(const void* given, size_t bytes, std::vector<BufferRef>* copies) {
     if (AddressOf(given) % 16 == 0) return given;
     BufferRef copy = copies->emplace_back(Buffer::Allocate(bytes, TheMemory()));
-    TheMemory().Copy(copy->data(), given, bytes);
+    TheMemory().CopyInRun(copy->data(), given, bytes);
     return copy->data();
   }
 

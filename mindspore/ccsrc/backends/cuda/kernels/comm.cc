@@ -122,7 +122,7 @@ KernelChoice OfAll(const KernelRequest& r, std::string what, bool several,
         std::shared_ptr<Group> group = FindGroup(name);
         LaunchPlace place = args.place ? *args.place : LaunchPlace{};
         StreamHandle stream = StreamOf(args).handle();
-        if (group->size() == 1) return TheMemory().Copy(args.out[0], args.in[0], Count(bytes));
+        if (group->size() == 1) return TheMemory().CopyInRun(args.out[0], args.in[0], Count(bytes));
         auto communicator = Communicator::Of(group, place.span);
         GiveJointly({communicator, what, place}, stream, [&] {
           Communicator::Batch batch(*communicator, several);
@@ -242,7 +242,7 @@ KernelChoice ExchangeParts(const KernelRequest& r) {
 KernelChoice BeginSum(const KernelRequest& r) {
   return FunctionKernel(
       [bytes = Count(Bytes(r.in[0]))](const KernelArgs& args) {
-        TheMemory().Copy(args.out[0], args.in[0], bytes);
+        TheMemory().CopyInRun(args.out[0], args.in[0], bytes);
       },
       2000);
 }
@@ -279,7 +279,7 @@ KernelChoice EndSums(const KernelRequest& r) {
     if (group->size() == 1) {
       for (size_t i = 0; i < summands.size(); ++i) {
         const Summand& s = summands[i];
-        TheMemory().Copy(args.out[i], args.in[i], Count(s.elements) * ItemSize(s.dtype));
+        TheMemory().CopyInRun(args.out[i], args.in[i], Count(s.elements) * ItemSize(s.dtype));
       }
       return;
     }

@@ -157,7 +157,7 @@ KernelChoice Write(const KernelRequest& r, const Places& places, const Written& 
         if (w.base < 0)
           launch(3, elements, nullptr);
         else if (args.out[0] != args.in[w.base])
-          TheMemory().Copy(args.out[0], args.in[w.base], bytes);
+          TheMemory().CopyInRun(args.out[0], args.in[w.base], bytes);
         if (places.is_empty()) return;
         int64_t updates = places.rows * places.outer * places.inner;
         if (whole) {
