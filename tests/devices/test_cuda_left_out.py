@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from test_cuda import pytestmark, run
 
 __all__ = ["pytestmark"]
@@ -104,7 +105,7 @@ assert np.isfinite(first.asnumpy())
 for result in results:
     for value in result:
         missing(lambda: value.asnumpy())
-        missing(lambda: step(x + value.sum(), good))
+missing(lambda: step(results[1][1], good))
 missing(lambda: other.asnumpy())
 missing(lambda: ms.jit(lambda a: a * 2 + 1)(other))
 for _ in range(3):
@@ -115,21 +116,117 @@ assert (p.asnumpy() != then).all()
         )
 
 
-def test_more_errors_than_one_and_threads():
+def test_what_functions_of_a_gradient_have_kept():
+    """Neither what they captured nor what they are given may be missing."""
+    run(
+        START
+        + """
+ms.set_context(mode=0)
+v = x[0] * 1
+f = lambda a: ops.exp(a)
+_, sound = ops.vjp(f, v)
+ms.runtime.synchronize()
+wrong = ops.gather(x, bad, 0)[0]
+_, lost = ops.vjp(f, v)
+heard()
+missing(lambda: lost(ops.ones_like(v)))
+missing(lambda: sound(wrong))
+np.testing.assert_allclose(sound(v * 0 + 1)[0].asnumpy(), np.exp(v.asnumpy()), rtol=1e-6)
+ms.set_context(mode=1)
+inner = ms.jit(lambda a: ops.exp(a) * a)
+ms.grad(lambda a: inner(a))(v).asnumpy()  # compiled, for which the host may wait
+def caught(a):
+    ops.gather(x, bad, 0)
+    y = inner(a)
+    heard()
+    return y
+missing(lambda: ms.grad(caught)(v))
+"""
+    )
+
+
+def test_what_is_missing_may_be_given_a_value():
+    run(
+        START
+        + """
+p = ms.Parameter(ops.gather(x, bad, 0), name="p")
+a, b, c = (ops.gather(x, bad, 0) * 1 for _ in range(3))
+heard()
+p.set_data(x[:3] * 1)
+a.copy_(x[:3] * 2)
+b.fill_(3.0)
+c.assign_value(Tensor(f32(3, 5)))
+ms.runtime.synchronize()
+np.testing.assert_array_equal(p.asnumpy() * 2, a.asnumpy())
+assert (b.asnumpy() == 3).all()
+np.testing.assert_array_equal((c + 0).asnumpy(), f32(3, 5))
+ops.gather(x, bad, 0)
+p.set_data(p + 1)
+heard()
+np.testing.assert_array_equal(p.asnumpy() * 2, a.asnumpy())
+"""
+    )
+
+
+def test_what_a_wait_found_to_be_there_stays_so():
+    """Though another thread was in the middle of a long run, and errors follow."""
     run(
         START
         + """
 from concurrent.futures import ThreadPoolExecutor
-values = []
-for n in range(3):
-    values.append((x + n, ops.gather(x, bad, 0) + n))
+import threading
+begun = threading.Event()
+@ms.jit
+def loop(a):
+    while a.sum() < x.sum() * 0 + 1e5:
+        a = a + 1
+    return a
+def long():
+    begun.set()
+    loop(x * 0)
+loop(x)
+with ThreadPoolExecutor(1) as pool:
+    under_way = pool.submit(long)
+    begun.wait()
+    value = x + 1
+    value.asnumpy()
+    lost = ops.gather(x, bad, 0)
     heard()
+    missing(lambda: lost.asnumpy())
+    assert np.isfinite(value.asnumpy()).all()
+    under_way.exception()
+values = []
 def reads(_=None):
     for fine, lost in values:
         missing(lambda: lost.asnumpy())
         assert np.isfinite(fine.asnumpy()).all()
+for n in range(3):
+    values.append((x + n, ops.gather(x, bad, 0) + n))
+    heard()
 with ThreadPoolExecutor(3) as pool:
     list(pool.map(reads, range(3)))
 reads()
+"""
+    )
+
+
+@pytest.mark.slow
+def test_more_calls_than_have_tickets():
+    """What an error is about is forgotten then, but not that there was one."""
+    run(
+        START
+        + """
+sound = x * 2
+sound.asnumpy()
+lost = ops.gather(x, bad, 0)
+after = x * 3
+for _ in range((1 << 16) + 5):
+    ops.gather(x, good, 0)
+with pytest.raises(RuntimeError, match="in one of more than 65536 calls"):
+    ms.runtime.synchronize()
+for value in (lost, after):
+    with pytest.raises(RuntimeError, match="was not computed.*in one of more than 65536 calls"):
+        value.asnumpy()
+assert (sound.asnumpy() == x.asnumpy() * 2).all()
 """
     )

@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
+#include "base/error.h"
 #include "ir/span.h"
 
 namespace ms {
@@ -14,12 +16,24 @@ class Ledger {
  public:
   virtual ~Ledger() = default;
 
+  // Whether any value was left out, or may have been.
+  virtual bool lacks() const = 0;
+  // Why a value was that has one of these bytes; empty: none.
+  virtual std::string WhyLost(const void* begin, size_t bytes) const = 0;
+  // Throws where there is a reason.
+  void Require(const void* begin, size_t bytes) const {
+    if (!lacks()) return;
+    if (std::string why = WhyLost(begin, bytes); !why.empty()) {
+      Throw(ErrorKind::kRuntime,
+            "the value was not computed, or may not have been: an error came before it: {}", why);
+    }
+  }
+
  private:
   friend class LedgerRun;
   virtual uint64_t Begin() = 0;
   virtual void End(uint64_t run) noexcept = 0;
   virtual void Made(uint64_t run, const void* block, size_t bytes, SpanId line) = 0;
-  virtual void Require(const void* value) = 0;
 };
 
 // A run of an op or of a program, from before it takes memory until the device was given all of it.
@@ -32,12 +46,8 @@ class LedgerRun {
   }
   LedgerRun(const LedgerRun&) = delete;
 
-  // Throws where what was to make the value has been left out.
-  void Takes(const void* value) const {
-    if (ledger_) ledger_->Require(value);
-  }
-  // It makes what this new block holds. Not of one that holds an old value until it is written.
-  void Makes(const void* block, size_t bytes, SpanId line) const {
+  // It makes what this block is to hold. Not to be said of one that holds an old value until then.
+  void Makes(const void* block, size_t bytes, SpanId line = 0) const {
     if (ledger_) ledger_->Made(number_, block, bytes, line);
   }
 

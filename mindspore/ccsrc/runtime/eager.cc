@@ -149,18 +149,21 @@ Prepared& EagerRunner::RunUnnamed(const OpDef& op, std::span<const Tensor* const
     return cache_.Find(op, inputs, attrs);  // anew: the ops inside may have made it start afresh
   }
   LedgerRun run(ledger_);
+  const bool lacks = ledger_ && ledger_->lacks();
+  if (lacks) RequireInputs(op, inputs);
   Pointers<const void*> in(inputs.size());
   std::vector<Tensor> brought;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Tensor& input = *inputs[i];
     if (&input.memory() == &memory_) [[likely]]
-      run.Takes(in[i] = input.raw());
+      in[i] = input.raw();
     else
       in[i] = brought.emplace_back(BringTo(memory_, input, op.name)).raw();
   }
   if (in_place) {
     for (auto [output, input] : *in_place) {
       const Tensor& old = *inputs[input];
+      if (lacks && !ledger_->WhyLost(old.raw(), old.bytes()).empty()) continue;
       // `x[::-1] = x` reads what it writes.
       bool once = std::ranges::count(inputs, &old) == 1;
       if (take && once && old.unique() && &old.memory() == &memory_)
@@ -174,6 +177,12 @@ Prepared& EagerRunner::RunUnnamed(const OpDef& op, std::span<const Tensor* const
   bool runs_long = kernel.cost_ns() > kLongKernelNs && hooks.run_long && memory_.on_host();
   // Of what goes wrong later, or between processes, the line is not on the stack of who tells it.
   bool placed = profiled || !memory_.on_host() || op.effect == Effect::kComm;
+  std::shared_ptr<const Kernel> alive;
+  if (runs_long || placed) {
+    // Other code may run from here on, and give the tensors other values.
+    alive = prepared.kernel;
+    for (const Tensor* input : inputs) outputs.inputs.push_back(*input);
+  }
   LaunchPlace place{&op, placed && hooks.place ? hooks.place() : 0};
   Pointers<void*> out(outputs.size());
   Tensor* results = outputs.data();
@@ -183,12 +192,6 @@ Prepared& EagerRunner::RunUnnamed(const OpDef& op, std::span<const Tensor* const
       results[i] = Tensor(prepared.outputs[i].dtype(), prepared.outputs[i].shape(), memory_);
     out[i] = results[i].raw();
     if (fresh) run.Makes(out[i], results[i].bytes(), place.span);
-  }
-  std::shared_ptr<const Kernel> alive;
-  if (runs_long || placed) {
-    // Other code may run from here on, and give the tensors other values.
-    alive = prepared.kernel;
-    for (const Tensor* input : inputs) outputs.inputs.push_back(*input);
   }
   std::shared_ptr<RandomState> random;
   if (op.effect == Effect::kRandom) [[unlikely]]
@@ -211,6 +214,14 @@ Prepared& EagerRunner::RunUnnamed(const OpDef& op, std::span<const Tensor* const
     if (placed && blocking) stream_.Synchronize();
   }
   return prepared;
+}
+
+// Of those that are there already. What is written anew may be missing.
+void EagerRunner::RequireInputs(const OpDef& op, std::span<const Tensor* const> inputs) const {
+  static const OpDef& assign = Ops().Get("Assign");
+  for (size_t i = &op == &assign ? 1 : 0; i < inputs.size(); ++i) {
+    if (&inputs[i]->memory() == &memory_) ledger_->Require(inputs[i]->raw(), inputs[i]->bytes());
+  }
 }
 
 void EagerRunner::RunExpanded(const OpDef& op, std::span<const Tensor* const> inputs,

@@ -62,6 +62,7 @@ class EagerRunner {
                        bool take);
   void RunExpanded(const OpDef& op, std::span<const Tensor* const> inputs, const AttrsRef& attrs,
                    EagerOutputs& outputs);
+  void RequireInputs(const OpDef& op, std::span<const Tensor* const> inputs) const;
   // Scratch memory: kernels are not re-entrant on one thread.
   void* Workspace(size_t bytes);
 

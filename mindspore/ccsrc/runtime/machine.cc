@@ -103,10 +103,10 @@ void Machine::RunMain(std::span<const Tensor> inputs, std::vector<RtValue>* outp
   const Plan& plan = program_.main();
   SumScope sums;
   LedgerRun run(ledger_);
-  if (ledger_) {
-    for (const Tensor& input : inputs) run.Takes(input.raw());
-  }
   run_ = &run;
+  if (ledger_ && ledger_->lacks()) {
+    for (const Tensor& input : inputs) ledger_->Require(input.raw(), input.bytes());
+  }
   inputs_ = inputs;
   random_ = random;
   if (!plan.watched_inputs.empty()) {
@@ -134,6 +134,7 @@ void Machine::RunClosure(const Closure& closure, std::span<const RtValue> argume
   try {
     arguments_ = closure.captures();
     for (const RtValue& value : arguments) arguments_.push_back(ToCell(value));
+    if (ledger_ && ledger_->lacks()) RequireAll(*ledger_, arguments_);
     Frame* frame = NewFrame(closure.plan());
     stack_.push_back(frame);
     Enter(*frame);
@@ -413,7 +414,8 @@ void Machine::RunFunctionOp(Frame& frame, const Instruction& code) {
       return;
     }
     case OpCode::kBoxAdd:
-      result = AddBoxes(Take(frame, operands[0]), Take(frame, operands[1]), program_.backend());
+      result =
+          AddBoxes(Take(frame, operands[0]), Take(frame, operands[1]), program_.backend(), *run_);
       break;
     default:
       break;  // BoxZero: null

@@ -87,6 +87,6 @@ void PollInterrupt();
 
 // Contents of boxes.
 std::vector<Cell> OpenBox(const Cell& box, std::span<const Type> types, Memory& memory);
-Cell AddBoxes(const Cell& a, const Cell& b, const Backend& backend);
+Cell AddBoxes(const Cell& a, const Cell& b, const Backend& backend, const LedgerRun& run);
 
 }  // namespace ms

@@ -1,5 +1,9 @@
 #include "runtime/value.h"
 
+#include <unordered_set>
+
+#include "kernel/ledger.h"
+
 namespace ms {
 namespace {
 
@@ -23,6 +27,23 @@ void RtObject::Free(RtObject* object) {
     delete next;
   }
   free_list.draining = false;
+}
+
+void RequireAll(const Ledger& ledger, const std::vector<Cell>& cells) {
+  std::vector<const std::vector<Cell>*> pending{&cells};
+  std::unordered_set<const RtObject*> seen;
+  while (!pending.empty()) {
+    const std::vector<Cell>& next = *pending.back();
+    pending.pop_back();
+    for (const Cell& cell : next) {
+      if (cell.buffer) ledger.Require(cell.data, 1);
+      const RtObject* object = cell.object.get();
+      if (!object || !seen.insert(object).second) continue;
+      if (const auto* box = dynamic_cast<const Box*>(object)) pending.push_back(&box->cells());
+      if (const auto* closure = dynamic_cast<const Closure*>(object))
+        pending.push_back(&closure->captures());
+    }
+  }
 }
 
 Cell ToCell(const Tensor& tensor) { return {tensor.buffer(), {}, tensor.raw()}; }

@@ -13,6 +13,7 @@
 
 namespace ms {
 
+class Ledger;
 class Program;
 struct Plan;
 
@@ -104,6 +105,9 @@ class RtValue {
   Tensor tensor_;
   ObjectRef object_;
 };
+
+// Throws where a value among these, or that they hold, was left out.
+void RequireAll(const Ledger& ledger, const std::vector<Cell>& cells);
 
 Cell ToCell(const RtValue& value);
 Cell ToCell(const Tensor& tensor);

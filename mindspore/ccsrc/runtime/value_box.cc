@@ -1,6 +1,7 @@
 // Boxes, the tangents of closures: opened into their contents, and added element by element without
 // recursion.
 #include "kernel/launch.h"
+#include "kernel/ledger.h"
 #include "kernel/prepare.h"
 #include "runtime/machine.h"
 
@@ -20,12 +21,14 @@ Cell Zeros(const Type& type, Memory& memory) {
   return cell;
 }
 
-Cell AddTensors(const Cell& a, const Cell& b, const Type& type, const Backend& backend) {
+Cell AddTensors(const Cell& a, const Cell& b, const Type& type, const Backend& backend,
+                const LedgerRun& run) {
   static const OpDef& add = Ops().Get("Add");
   static const Attrs no_attrs;
   Types in{type, type}, out{type};
   auto kernel = PrepareKernel(backend, {add, in, out, no_attrs});
   Cell sum = Fresh(type, backend.memory());
+  run.Makes(sum.data, type.bytes());
   BufferRef workspace = Buffer::Allocate(kernel->workspace_bytes(), backend.memory());
   const void* inputs[] = {a.data, b.data};
   void* outputs[] = {sum.data};
@@ -56,7 +59,7 @@ std::vector<Cell> OpenBox(const Cell& cell, std::span<const Type> types, Memory&
   return zeros;
 }
 
-Cell AddBoxes(const Cell& a, const Cell& b, const Backend& backend) {
+Cell AddBoxes(const Cell& a, const Cell& b, const Backend& backend, const LedgerRun& run) {
   if (!a.object) return b;
   if (!b.object) return a;
   std::vector<Sum> pending{{&AsBox(a), &AsBox(b), {}}};
@@ -73,7 +76,7 @@ Cell AddBoxes(const Cell& a, const Cell& b, const Backend& backend) {
     const Cell& x = sum.a->cells()[i];
     const Cell& y = sum.b->cells()[i];
     if (sum.a->types()[i].is_tensor())
-      sum.done.push_back(AddTensors(x, y, sum.a->types()[i], backend));
+      sum.done.push_back(AddTensors(x, y, sum.a->types()[i], backend, run));
     else if (!x.object || !y.object)
       sum.done.push_back(x.object ? x : y);
     else

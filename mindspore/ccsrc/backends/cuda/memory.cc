@@ -194,7 +194,7 @@ void CudaMemory::FetchNow(void* host, const void* from, size_t bytes) {
                      std::min(Staging::kMost, bytes - at), *stream_);
   }
   stream_->Synchronize();  // throws what was found wrong
-  results_.Require(from);
+  Require(from, bytes);
 }
 
 CudaMemory& TheMemory() {

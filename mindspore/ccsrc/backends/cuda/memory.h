@@ -53,6 +53,10 @@ class CudaMemory : public Memory, public Ledger {
   void Store(void* to, const void* host, size_t bytes) override;
   void Copy(void* to, const void* from, size_t bytes) override;
   void Zero(void* to, size_t bytes) override;
+  bool lacks() const override { return results_.lacks(); }
+  std::string WhyLost(const void* begin, size_t bytes) const override {
+    return results_.WhyLost(begin, bytes);
+  }
   // As a kernel does it, within a run.
   void CopyInRun(void* to, const void* from, size_t bytes);
 
@@ -61,7 +65,6 @@ class CudaMemory : public Memory, public Ledger {
   uint64_t Begin() override { return results_.Begin(); }
   void End(uint64_t run) noexcept override { results_.End(run); }
   void Made(uint64_t run, const void* block, size_t bytes, SpanId line) override;
-  void Require(const void* value) override { results_.Require(value); }
   // Where copies go: to what this thread captures, if it does.
   StreamHandle current() const;
   [[noreturn]] void Refuse(size_t bytes);

@@ -2,9 +2,21 @@
 
 #include <algorithm>
 
-#include "base/error.h"
-
 namespace ms::cuda {
+namespace {
+
+const void* EndOf(const void* begin, size_t bytes) {
+  return static_cast<const char*>(begin) + std::max<size_t>(bytes, 1);
+}
+
+template <class Blocks>
+void EraseWithin(Blocks& blocks, const void* begin, size_t bytes) {
+  blocks.erase(blocks.lower_bound(begin), blocks.lower_bound(EndOf(begin, bytes)));
+}
+
+}  // namespace
+
+// ---- runs
 
 uint64_t Results::Begin() {
   std::lock_guard lock(mutex_);
@@ -15,6 +27,8 @@ uint64_t Results::Begin() {
 void Results::End(uint64_t run) noexcept {
   std::lock_guard lock(mutex_);
   std::erase(under_way_, run);
+  lost_runs_.erase(run);
+  lost_count_ = lost_.size() + lost_runs_.size();
 }
 
 uint64_t Results::Earliest() const {
@@ -22,49 +36,78 @@ uint64_t Results::Earliest() const {
   return under_way_.empty() ? next_ : *std::min_element(under_way_.begin(), under_way_.end());
 }
 
-void Results::Add(const void* block, size_t bytes, uint64_t run) {
-  std::lock_guard lock(mutex_);
-  results_[block] = {bytes, run};
+// ---- blocks
+
+// One that shares bytes with these.
+template <class T>
+const Results::Block<T>* Results::Find(const Blocks<T>& blocks, const void* begin, size_t bytes) {
+  auto behind = blocks.lower_bound(EndOf(begin, bytes));
+  if (behind == blocks.begin()) return nullptr;
+  const auto& [address, block] = *std::prev(behind);
+  return EndOf(address, block.bytes) > begin ? &block : nullptr;
 }
 
-// The result that the address lies in; null: nobody knows one.
-const Results::Result* Results::Find(const void* value) const {
-  auto it = results_.upper_bound(value);
-  if (it == results_.begin()) return nullptr;
-  const auto& [begin, result] = *std::prev(it);
-  auto offset =
-      static_cast<size_t>(static_cast<const char*>(value) - static_cast<const char*>(begin));
-  return offset < std::max<size_t>(result.bytes, 1) ? &result : nullptr;
+void Results::Add(const void* block, size_t bytes, uint64_t run) {
+  std::lock_guard lock(mutex_);
+  EraseWithin(lost_, block, bytes);  // an old block may get a new value
+  auto lost = lost_runs_.find(run);
+  if (lost == lost_runs_.end())
+    unsure_[block] = {bytes, run};
+  else
+    lost_[block] = {bytes, lost->second};
+  lost_count_ = lost_.size() + lost_runs_.size();
 }
 
 void Results::AddCopy(const void* block, const void* of, size_t bytes) {
   std::lock_guard lock(mutex_);
-  if (const Result* made = Find(of)) results_.try_emplace(block, Result{bytes, made->run});
+  if (unsure_.contains(block)) return;
+  if (const Block<uint64_t>* made = Find(unsure_, of, bytes)) unsure_[block] = {bytes, made->known};
+  if (const Block<Reason>* lost = Find(lost_, of, bytes)) lost_[block] = {bytes, lost->known};
+  lost_count_ = lost_.size() + lost_runs_.size();
 }
 
 void Results::Remove(const void* block, size_t bytes) noexcept {
-  const void* end = static_cast<const char*>(block) + std::max<size_t>(bytes, 1);
   std::lock_guard lock(mutex_);
-  results_.erase(results_.lower_bound(block), results_.lower_bound(end));
+  EraseWithin(unsure_, block, bytes);
+  EraseWithin(lost_, block, bytes);
+  lost_count_ = lost_.size() + lost_runs_.size();
 }
 
-void Results::LoseSince(uint64_t run, std::string why) {
+// ---- waits
+
+Results::Moment Results::Now() const {
   std::lock_guard lock(mutex_);
-  if (run >= next_) return;
-  losses_[next_ - 1] = {run, std::move(why)};
-  any_lost_ = true;
+  return {next_, under_way_};
 }
 
-void Results::RequireNow(const void* value) const {
+void Results::Settle(const Moment& moment) {
   std::lock_guard lock(mutex_);
-  const Result* result = Find(value);
-  if (!result) return;
-  for (auto it = losses_.lower_bound(result->run); it != losses_.end(); ++it) {
-    if (result->run < it->second.first) continue;
-    Throw(ErrorKind::kRuntime,
-          "the value was not computed, or may not have been: an error came before it: {}",
-          it->second.why);
+  std::erase_if(unsure_, [&](const auto& entry) {
+    uint64_t run = entry.second.known;
+    return run < moment.next && std::ranges::find(moment.under_way, run) == moment.under_way.end();
+  });
+}
+
+void Results::Lose(uint64_t first, const std::string& why) {
+  std::lock_guard lock(mutex_);
+  auto reason = std::make_shared<const std::string>(why);
+  std::erase_if(unsure_, [&](const auto& entry) {
+    const auto& [address, block] = entry;
+    if (block.known < first) return false;
+    lost_[address] = {block.bytes, reason};
+    return true;
+  });
+  for (uint64_t run : under_way_) {
+    if (run >= first) lost_runs_.try_emplace(run, reason);
   }
+  lost_count_ = lost_.size() + lost_runs_.size();
+}
+
+std::string Results::WhyLost(const void* begin, size_t bytes) const {
+  if (!lacks()) return "";
+  std::lock_guard lock(mutex_);
+  const Block<Reason>* lost = Find(lost_, begin, bytes);
+  return lost ? *lost->known : "";
 }
 
 }  // namespace ms::cuda

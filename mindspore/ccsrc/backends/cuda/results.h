@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -16,41 +17,55 @@ class Results {
  public:
   uint64_t Begin();
   void End(uint64_t run) noexcept;
-  // Of the runs under way, the first: what is found wrong now, it or one after it has done. Without
-  // any, the next one.
+  // The first of the runs under way, or else the next one. What a kernel that is launched now finds
+  // wrong, no earlier run has done.
   uint64_t Earliest() const;
 
+  // Not yet known to be there.
   void Add(const void* block, size_t bytes, uint64_t run);
-  // What another one holds, if that is known; nothing changes where a run is to make this one.
+  // Holds what lies at `of`; nothing changes where a run is to make the block.
   void AddCopy(const void* block, const void* of, size_t bytes);
-  // All that begin in the block.
+  // All that begins in the block.
   void Remove(const void* block, size_t bytes) noexcept;
 
-  // What runs from this one on have made by now, or are under way to make, was left out.
-  void LoseSince(uint64_t run, std::string why);
-  // Throws where that is so of the value, which may be a part of a block.
-  void Require(const void* value) const {
-    if (any_lost_.load(std::memory_order_relaxed)) RequireNow(value);
-  }
+  // What is given to the device before Now() is done, and nothing of it was left out, when a wait
+  // that begins behind it has ended and Lose was called for what it found wrong.
+  struct Moment {
+    uint64_t next = 0;
+    std::vector<uint64_t> under_way;
+  };
+  Moment Now() const;
+  void Settle(const Moment& moment);
+  // Runs from `first` on were left out: what they have made so far, and what those that are under
+  // way are still to make.
+  void Lose(uint64_t first, const std::string& why);
+
+  // Whether any value was left out, or may have been.
+  bool lacks() const { return lost_count_.load(std::memory_order_relaxed) > 0; }
+  // Why one of the bytes was; empty: none.
+  std::string WhyLost(const void* begin, size_t bytes) const;
 
  private:
-  struct Result {
+  using Reason = std::shared_ptr<const std::string>;
+  template <class T>
+  struct Block {
     size_t bytes = 0;
-    uint64_t run = 0;
+    T known;
   };
-  struct Loss {
-    uint64_t first = 0;
-    std::string why;
-  };
-  const Result* Find(const void* value) const;
-  void RequireNow(const void* value) const;
+  template <class T>
+  using Blocks = std::map<const void*, Block<T>>;
+  template <class T>
+  static const Block<T>* Find(const Blocks<T>& blocks, const void* begin, size_t bytes);
+  void AddLost(const void* block, size_t bytes, const Reason& why);
+  bool IsLost(uint64_t run) const;
 
   mutable Mutex mutex_;
   uint64_t next_ = 1;
   std::vector<uint64_t> under_way_;
-  std::map<const void*, Result> results_;
-  std::map<uint64_t, Loss> losses_;  // by the last run
-  std::atomic<bool> any_lost_{false};
+  std::map<uint64_t, Reason> lost_runs_;  // of those under way
+  Blocks<uint64_t> unsure_;               // by the run
+  Blocks<Reason> lost_;
+  std::atomic<size_t> lost_count_{0};  // blocks and runs
 };
 
 }  // namespace ms::cuda

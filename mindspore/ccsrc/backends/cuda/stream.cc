@@ -132,20 +132,17 @@ void CudaStream::Launch(Function function, const Grid& grid, std::vector<void*> 
 
 unsigned CudaStream::NextTicket(const LaunchPlace* place, ErrorKind kind, std::string what) {
   if (forks_) forks_->MayFind();
-  Ticket ticket{place ? *place : LaunchPlace{}, kind, std::move(what), results_.Earliest()};
+  Ticket ticket{place ? *place : LaunchPlace{}, kind, std::move(what), 0, results_.Earliest()};
   return (main_ ? *main_ : *this).TakeTicket(std::move(ticket), main_ != nullptr);
 }
 
 // Kernels of a recording report by the same number each time.
 unsigned CudaStream::TakeTicket(Ticket ticket, bool kept) {
   std::lock_guard lock(of_tickets_);
-  if (kept) {
-    kept_tickets_[next_kept_] = std::move(ticket);
-    return next_kept_++;
-  }
-  unsigned number = next_ticket_++;
+  unsigned number = kept ? next_kept_++ : next_ticket_++;
   if (next_ticket_ == kKept) next_ticket_ = 1;
-  tickets_[number % kTickets] = std::move(ticket);
+  ticket.number = number;
+  (kept ? kept_tickets_[number] : tickets_[number % kTickets]) = std::move(ticket);
   return number;
 }
 
@@ -153,7 +150,7 @@ void CudaStream::Replayed(const TicketRange& tickets) {
   if (tickets.begin == tickets.end) return;
   uint64_t run = results_.Earliest();
   std::lock_guard lock(of_tickets_);
-  replayed_.try_emplace(tickets.begin, run);
+  replays_.try_emplace(tickets.begin, ReplayedFirst{tickets.end, run});
 }
 
 void CudaStream::GiveBack(const TicketRange& tickets) {
@@ -166,13 +163,27 @@ size_t CudaStream::kept_tickets() {
   return kept_tickets_.size();
 }
 
-CudaStream::Ticket CudaStream::TicketOf(unsigned number, const ReplayedRuns& replayed) {
+// Where it is not known since when something may be wrong, that is since the last wait: run 0.
+CudaStream::Ticket CudaStream::TicketOf(unsigned number, const Replays& replays) {
   std::lock_guard lock(of_tickets_);
-  if (number < kKept) return tickets_[number % kTickets];
+  if (number < kKept) {
+    const Ticket& ticket = tickets_[number % kTickets];
+    if (ticket.number == number) return ticket;
+    return {
+        {},
+        ErrorKind::kRuntime,
+        fmt::format("an index, a label or the like was out of its range, in one of more than {} "
+                    "calls since the host waited last: nobody knows which. "
+                    "mindspore.runtime.synchronize() now and then lets errors be told sooner",
+                    kTickets)};
+  }
   Ticket ticket = kept_tickets_.at(number);
-  for (const ReplayedRuns* runs : {&std::as_const(replayed_), &replayed}) {
-    auto after = runs->upper_bound(number);
-    if (after != runs->begin()) ticket.run = std::prev(after)->second;
+  ticket.run = 0;
+  for (const Replays* since : {&std::as_const(replays_), &replays}) {
+    auto behind = since->upper_bound(number);
+    if (behind == since->begin()) continue;
+    const ReplayedFirst& first = std::prev(behind)->second;
+    if (number < first.end) ticket.run = first.run;
   }
   return ticket;
 }
@@ -191,8 +202,8 @@ void CudaStream::WaitForAll() {
 }
 
 // From the device's word to an error of the launch that wrote it; the word is zero again.
-void CudaStream::Hear(const Found& found, const ReplayedRuns& replayed) {
-  const Ticket ticket = TicketOf(found.ticket, replayed);
+void CudaStream::Hear(const Found& found, const Replays& replays) {
+  const Ticket ticket = TicketOf(found.ticket, replays);
   std::string what = ticket.what;
   for (long long number : {found.number, found.position}) {
     if (size_t at = what.find("{}"); at != std::string::npos)
@@ -204,7 +215,7 @@ void CudaStream::Hear(const Found& found, const ReplayedRuns& replayed) {
   std::string why = error.message();
   if (why.ends_with('.')) why.pop_back();
   if (ticket.place.span) why += " (" + ShortSpan(ticket.place.span) + ")";
-  results_.LoseSince(ticket.run, std::move(why));
+  results_.Lose(ticket.run, why);
   error_ = std::make_exception_ptr(std::move(error).Late());
   ++errors_;
 }
@@ -215,16 +226,18 @@ void CudaStream::SynchronizeNow() {
   std::exception_ptr error;
   {
     std::lock_guard lock(mutex_);
+    const Results::Moment given = results_.Now();
     std::vector<TicketRange> given_back;  // whose recordings have run once this has waited
-    ReplayedRuns replayed;
+    Replays replays;
     {
       std::lock_guard tickets(of_tickets_);
       given_back.swap(given_back_);
-      replayed.swap(replayed_);
+      replays.swap(replays_);
     }
     Check(TheDriver().MemcpyDtoHAsync(seen_, fault_, sizeof(Found), handle_), "cuMemcpyDtoHAsync");
     WaitForAll();
-    if (seen_->ticket) Hear(*seen_, replayed);
+    if (seen_->ticket) Hear(*seen_, replays);
+    results_.Settle(given);
     if (std::exception_ptr loss = LossBeyond(&losses_)) {
       error_ = loss;
       ++errors_;

@@ -74,7 +74,8 @@ class CudaStream : public Stream, public Recorder, public Timer {
     LaunchPlace place;
     ErrorKind kind = ErrorKind::kInternal;
     std::string what;
-    uint64_t run = 0;  // the earliest that was under way then
+    unsigned number = 0;
+    uint64_t run = 0;  // what is found wrong, no earlier one has done
   };
   struct Found {  // as kernels write it; see device/base.cuh
     unsigned ticket = 0, unused = 0;
@@ -82,10 +83,14 @@ class CudaStream : public Stream, public Recorder, public Timer {
   };
 
   void SynchronizeNow() override;
-  // Whose tickets were replayed since the last wait: the earliest run under way at the first time.
-  using ReplayedRuns = std::map<unsigned, uint64_t>;  // by the first ticket
-  void Hear(const Found& found, const ReplayedRuns& replayed);
-  Ticket TicketOf(unsigned number, const ReplayedRuns& replayed);
+  // Recordings that were replayed since the last wait, by their first ticket.
+  struct ReplayedFirst {
+    unsigned end = 0;  // of its tickets
+    uint64_t run = 0;  // as that of a ticket
+  };
+  using Replays = std::map<unsigned, ReplayedFirst>;
+  void Hear(const Found& found, const Replays& replays);
+  Ticket TicketOf(unsigned number, const Replays& replays);
   unsigned TakeTicket(Ticket ticket, bool kept);
   // Between the beginning and the end of a capture, here.
   using Steps = std::function<void(CudaStream& side)>;
@@ -104,7 +109,7 @@ class CudaStream : public Stream, public Recorder, public Timer {
   std::vector<Ticket> tickets_;
   std::map<unsigned, Ticket> kept_tickets_;
   std::vector<TicketRange> given_back_;
-  ReplayedRuns replayed_;
+  Replays replays_;
   unsigned next_ticket_ = 1, next_kept_ = kKept;
   Mutex mutex_;
   // The latest error and its number. Each thread hears of it once.
