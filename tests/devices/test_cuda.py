@@ -331,14 +331,25 @@ def test_memory_that_does_not_suffice_names_the_lines_of_compiled_results():
 ms.set_context(device_target="GPU")
 @ms.jit
 def f(x):
-    return ops.softmax(
-        ops.sin(x)).reshape(1, -1)
+    return {value}
 x = Tensor(np.ones(1 << 19, np.float32)) + 1
-kept = [f(x) for _ in range(9)]
+p = ms.Parameter(x * 1, name="p")
+relu = nn.ReLU()
+kept = [{kept} for _ in range(9)]
 """
-    text = run(program, fails=True, MS_CUDA_STUB_MEMORY=str(16 << 20))
     line = BEGIN.count("\n") + 5
-    assert f" MB at <string>:{line}" in text.split("and holds")[1], text
+    for value, kept in (
+        ("ops.softmax(\n        ops.sin(x)).reshape(1, -1)", "f(x)"),
+        ("relu(x)", "f(x)"),
+        ("ops.assign(p, x * 2)", "(f(x), p.value())"),
+        ("x * 2", "ms.Parameter(f(x))"),
+    ):
+        text = run(
+            program.replace("{value}", value).replace("{kept}", kept),
+            fails=True,
+            MS_CUDA_STUB_MEMORY=str(16 << 20),
+        )
+        assert f" MB at <string>:{line}" in text.split("and holds")[1], text
 
 
 def test_values_that_were_left_out_do_not_become_those_of_parameters():

@@ -56,6 +56,15 @@ def test_what_is_written_in_place_is_there():
         START
         + """
 p = ms.Parameter(x * 1, name="p")
+hosts = [ms.Parameter(Tensor(f32(6, 5)), name=f"h{n}") for n in range(3)]
+array = hosts[1].asnumpy()
+hosts[2] + 1
+lost = ops.gather(x, bad, 0).sum()
+for host in hosts:
+    host.set_data(host * 2 + lost)
+heard()
+for host in hosts:
+    np.testing.assert_array_equal(host.asnumpy(), f32(6, 5))
 running, items = x.sum(), x * 1
 for _ in range(2):
     wanted = p.asnumpy(), running.asnumpy(), items.asnumpy()

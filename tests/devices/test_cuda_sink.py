@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from test_cuda import on_the_stub, pytestmark, run
 
 __all__ = ["pytestmark"]
@@ -103,9 +104,11 @@ model.train(1, ds.GeneratorDataset(Rows(), ["x", "y"], shuffle=False), dataset_s
     assert "epoch: 1 step: 18" in text and "no such row" in text, text
 
 
-def test_what_is_wrong_in_a_step_is_raised():
+@pytest.mark.parametrize("size", [-1, 4])
+def test_what_is_wrong_in_a_step_is_raised(size):
     text = run(
         TRAINING
+        + f"SIZE = {size}"
         + """
 ms.set_context(device_target="GPU")
 class Lookup(nn.Cell):
@@ -118,7 +121,7 @@ data = ds.GeneratorDataset([(np.array([i % 7 if i != 23 else 9], np.int32), np.z
 net = Lookup()
 model = train.Model(net, nn.CrossEntropyLoss(), nn.SGD(net.trainable_params(), 0.1))
 try:
-    model.train(1, data, dataset_sink_mode=True)
+    model.train(1, data, dataset_sink_mode=True, sink_size=SIZE)
 finally:
     assert np.isfinite(net.table.asnumpy()).all()
 """,
@@ -127,3 +130,4 @@ finally:
     assert (
         "IndexError: For 'Gather', the indices must be in [-7, 7), but got 9 at position 0" in text
     )
+    assert "was not computed" not in text, text  # a loss that is missing is not the reason

@@ -33,7 +33,8 @@ class Ledger {
   friend class LedgerRun;
   virtual uint64_t Begin() = 0;
   virtual void End(uint64_t run) noexcept = 0;
-  virtual void Made(uint64_t run, const void* block, size_t bytes, SpanId line) = 0;
+  virtual void Made(uint64_t run, const void* block, size_t bytes) = 0;
+  virtual void Label(const void* block, size_t bytes, SpanId line) = 0;
 };
 
 // A run of an op or of a program, from before it takes memory until the device was given all of it.
@@ -46,9 +47,13 @@ class LedgerRun {
   }
   LedgerRun(const LedgerRun&) = delete;
 
-  // It makes what this block is to hold. Not to be said of one that holds an old value until then.
-  void Makes(const void* block, size_t bytes, SpanId line = 0) const {
-    if (ledger_) ledger_->Made(number_, block, bytes, line);
+  // It has taken the block for this line.
+  void Takes(const void* block, size_t bytes, SpanId line) const {
+    if (ledger_) ledger_->Label(block, bytes, line);
+  }
+  // It makes what the block is to hold. Not to be said of one that holds an old value until then.
+  void Makes(const void* block, size_t bytes) const {
+    if (ledger_) ledger_->Made(number_, block, bytes);
   }
 
  private:

@@ -166,8 +166,8 @@ PyObject* AsNumpy(PyObject* self, PyObject*) {
   });
 }
 
-// The other's value, whose memory is not copied, but for one of a device where the old one is:
-// what computes it may have been left out. Views and arrays of the old one keep that.
+// The other's value, whose memory is not copied, but for one of a device: what computes it may have
+// been left out. Views and arrays of the old one keep that.
 PyObject* AssignValue(PyObject* self, PyObject* other) {
   Writing alone;
   return Guarded([&]() -> PyObject* {
@@ -178,11 +178,10 @@ PyObject* AssignValue(PyObject* self, PyObject* other) {
         ValueOf(other, "an assignment");  // a copy moved to a device lets others run
     TensorObject* t = AsTensor(self);
     if (t->symbolic()) Throw(ErrorKind::kRuntime, "a symbolic tensor cannot be assigned.");
-    bool same_device =
-        !value.on_host() && t->value.defined() && &value.memory() == &t->value.memory();
-    Tensor taken = t->stays      ? value.In(t->value.memory())
-                   : same_device ? WrittenOver(t, value)
-                                 : value;
+    const Tensor& old = t->value;
+    bool late =
+        !value.on_host() && old.defined() && (old.on_host() || &value.memory() == &old.memory());
+    Tensor taken = t->stays ? value.In(old.memory()) : late ? AssignedOver(old, value) : value;
     Part(t);
     t->shared = false;
     DropCopy(t);

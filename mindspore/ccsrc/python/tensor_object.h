@@ -88,6 +88,8 @@ void Overwrite(TensorObject* tensor, Tensor value, const Var& var, uint64_t owne
 // The new value as it must be to take the place of the old one even if the kernel that makes it is
 // left out: a kernel of a device is, after an error, and what it was to write over is as before
 // then. So a value that a device has made elsewhere is written over the old one by a kernel, too.
+Tensor AssignedOver(const Tensor& old, Tensor value);
+// The same for Overwrite, which may fetch the value: that tells of the error.
 Tensor WrittenOver(const TensorObject* tensor, Tensor value);
 // `object[...] = value`: what shows elements of others changes these. `of_program`: in a trace,
 // even a tensor that is known there is one of the program, not one that our own code made for

@@ -74,11 +74,9 @@ void Overwrite(TensorObject* t, Tensor value, const Var& var, uint64_t owner) {
   Written(t);
 }
 
-Tensor WrittenOver(const TensorObject* t, Tensor value) {
+Tensor AssignedOver(const Tensor& old, Tensor value) {
   static const OpDef& assign = Ops().Get("Assign");
-  const Tensor& old = t->value;
-  bool fetched = old.on_host() && (t->stays || old.exposed());  // which tells of the error
-  if (value.on_host() || fetched || value.buffer().get() == old.buffer().get() ||
+  if (value.on_host() || value.buffer().get() == old.buffer().get() ||
       value.dtype() != old.dtype() || value.shape() != old.shape())
     return value;
   EagerRunner& runner = RunnerFor(value.memory());
@@ -86,6 +84,11 @@ Tensor WrittenOver(const TensorObject* t, Tensor value) {
   EagerOutputs outputs;
   runner.Run(assign, inputs, nullptr, outputs, &assign.updates);
   return std::move(outputs[0]);
+}
+
+Tensor WrittenOver(const TensorObject* t, Tensor value) {
+  bool fetched = t->value.on_host() && (t->stays || t->value.exposed());
+  return fetched ? value : AssignedOver(t->value, std::move(value));
 }
 
 bool Write(PyObject* object, PyObject* value, bool of_program) {

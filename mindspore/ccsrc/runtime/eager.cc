@@ -191,7 +191,8 @@ Prepared& EagerRunner::RunUnnamed(const OpDef& op, std::span<const Tensor* const
     if (fresh)
       results[i] = Tensor(prepared.outputs[i].dtype(), prepared.outputs[i].shape(), memory_);
     out[i] = results[i].raw();
-    if (fresh) run.Makes(out[i], results[i].bytes(), place.span);
+    if (fresh) run.Makes(out[i], results[i].bytes());
+    run.Takes(out[i], results[i].bytes(), place.span);
   }
   std::shared_ptr<RandomState> random;
   if (op.effect == Effect::kRandom) [[unlikely]]

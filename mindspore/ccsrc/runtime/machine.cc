@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "ir/users_span.h"
 #include "kernel/joint_sums.h"
 #include "kernel/launch.h"
 #include "kernel/threads.h"
@@ -52,7 +53,7 @@ Error WithPeak(const Error& error, const Plan& plan) {
   constexpr size_t kMost = 5;
   std::map<std::string, size_t> by_line;
   for (auto [span, bytes] : plan.program->memory().peak) {
-    if (span) by_line[ShortSpan(span)] += bytes;
+    if (span) by_line[ShortSpan(UsersSpan(span))] += bytes;
   }
   std::vector<std::pair<size_t, std::string>> largest;
   for (const auto& [line, bytes] : by_line) {
@@ -313,18 +314,19 @@ void Machine::Allocate(Frame& frame, const Allocation& allocation) {
   } else if (allocation.reuse >= 0) {
     Cell& old = frame.cells[allocation.reuse];
     if (old.buffer.unique() && !old.buffer->foreign()) {
-      run_->Makes(old.buffer->data(), allocation.bytes, allocation.line);
+      run_->Makes(old.buffer->data(), allocation.bytes);
       return Put(frame, allocation.cell, std::move(old));
     }
   }
   Cell fresh{Buffer::Allocate(allocation.bytes, memory_), {}, nullptr};
   fresh.data = fresh.buffer->data();
+  run_->Takes(fresh.data, allocation.bytes, allocation.line);
   if (allocation.update >= 0 && !memory_.on_host()) {
     // The old value is there should the kernel be left out.
     const Tensor& input = inputs_[static_cast<size_t>(allocation.update)];
     memory_.Copy(fresh.data, input.raw(), input.bytes());
   } else {
-    run_->Makes(fresh.data, allocation.bytes, allocation.line);
+    run_->Makes(fresh.data, allocation.bytes);
   }
   Put(frame, allocation.cell, std::move(fresh));
 }

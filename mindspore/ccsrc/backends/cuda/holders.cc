@@ -7,6 +7,7 @@
 #include <map>
 #include <vector>
 
+#include "ir/users_span.h"
 #include "tensor/memory_limit.h"
 
 namespace ms::cuda {
@@ -29,7 +30,18 @@ void Holders::Label(const void* block, size_t bytes, SpanId line) {
   auto it = blocks_.find(block);
   if (it == blocks_.end() || it->second.origin != Origin::kOther) return;
   it->second.origin = Origin::kLine;
-  it->second.line = line;
+  it->second.line = UsersSpan(line);
+}
+
+void Holders::LabelCopy(const void* block, const void* of, size_t bytes) {
+  if (bytes < kLeast) return;
+  SpanId line = 0;
+  {
+    std::lock_guard lock(mutex_);
+    auto it = blocks_.find(of);
+    if (it != blocks_.end()) line = it->second.line;
+  }
+  Label(block, bytes, line);
 }
 
 std::string Holders::Largest() const {

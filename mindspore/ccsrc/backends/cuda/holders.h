@@ -16,8 +16,11 @@ class Holders {
 
   void Add(const void* block, size_t bytes, Origin origin);
   void Remove(const void* block, size_t bytes) noexcept;
-  // Nothing, if it is a small one, or known to be for something.
+  // Nothing, if it is a small one, or known to be for something. Of the places that lead to the
+  // line, it is for the user's own.
   void Label(const void* block, size_t bytes, SpanId line);
+  // For what the other one is for.
+  void LabelCopy(const void* block, const void* of, size_t bytes);
   // "40.0 MB at net.py:12, 4.0 MB that came from the host": the largest sums.
   std::string Largest() const;
 

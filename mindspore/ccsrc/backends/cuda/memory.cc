@@ -112,11 +112,6 @@ void* CudaMemory::Allocate(size_t bytes) {
   return block;
 }
 
-void CudaMemory::Made(uint64_t run, const void* block, size_t bytes, SpanId line) {
-  results_.Add(block, bytes, run);
-  holders_.Label(block, bytes, line);
-}
-
 // The block is taken on the stream that fills it: on the other one it would be there only after
 // the steps that this is not to wait for. What is given to the other from now on waits for it.
 void* CudaMemory::AllocateFilled(const void* host, size_t bytes) {
@@ -170,6 +165,7 @@ void CudaMemory::Store(void* to, const void* host, size_t bytes) {
 void CudaMemory::Copy(void* to, const void* from, size_t bytes) {
   CopyInRun(to, from, bytes);
   results_.AddCopy(to, from, bytes);
+  holders_.LabelCopy(to, from, bytes);
 }
 
 void CudaMemory::CopyInRun(void* to, const void* from, size_t bytes) {

@@ -64,7 +64,12 @@ class CudaMemory : public Memory, public Ledger {
   void FetchNow(void* host, const void* from, size_t bytes) override;
   uint64_t Begin() override { return results_.Begin(); }
   void End(uint64_t run) noexcept override { results_.End(run); }
-  void Made(uint64_t run, const void* block, size_t bytes, SpanId line) override;
+  void Made(uint64_t run, const void* block, size_t bytes) override {
+    results_.Add(block, bytes, run);
+  }
+  void Label(const void* block, size_t bytes, SpanId line) override {
+    holders_.Label(block, bytes, line);
+  }
   // Where copies go: to what this thread captures, if it does.
   StreamHandle current() const;
   [[noreturn]] void Refuse(size_t bytes);

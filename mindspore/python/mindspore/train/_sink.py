@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from mindspore import _core, nn
@@ -77,17 +78,24 @@ class Sink:
         sink = _core.Sink(version.graph, version.guards)
         try:
             self._rows.lend(sink, most, _MOMENT)
-        finally:
-            self._ended = sink.ended
-            if sink.unused is not None:
-                self._unused.append(sink.unused)
-            rest = sink.done
-            if sink.alarming is not None:
-                told(sink.sound + 1, sink.row, version.place(sink.alarming))
-                rest -= sink.sound + 1
-            if rest:
-                told(rest, sink.row, version.place(sink.outputs))
+        except BaseException:
+            with suppress(Exception):  # what a step returned may be missing, which is told already
+                self._take(sink, version, told)
+            raise
+        self._take(sink, version, told)
         return sink.done > 0 and not self._ended and not self._unused
+
+    def _take(self, sink: Any, version: Any, told: Told) -> None:
+        """What the runtime has done, and what it has left."""
+        self._ended = sink.ended
+        if sink.unused is not None:
+            self._unused.append(sink.unused)
+        rest = sink.done
+        if sink.alarming is not None:
+            told(sink.sound + 1, sink.row, version.place(sink.alarming))
+            rest -= sink.sound + 1
+        if rest:
+            told(rest, sink.row, version.place(sink.outputs))
 
 
 def _speaks_for_itself(outputs: Any) -> bool:
