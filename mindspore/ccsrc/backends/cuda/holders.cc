@@ -35,13 +35,12 @@ void Holders::Label(const void* block, size_t bytes, SpanId line) {
 
 void Holders::LabelCopy(const void* block, const void* of, size_t bytes) {
   if (bytes < kLeast) return;
-  SpanId line = 0;
-  {
-    std::lock_guard lock(mutex_);
-    auto it = blocks_.find(of);
-    if (it != blocks_.end()) line = it->second.line;
-  }
-  Label(block, bytes, line);
+  std::lock_guard lock(mutex_);
+  auto copy = blocks_.find(block), original = blocks_.find(of);
+  if (copy == blocks_.end() || original == blocks_.end()) return;
+  if (copy->second.origin != Origin::kOther) return;
+  copy->second.origin = original->second.origin;
+  copy->second.line = original->second.line;
 }
 
 std::string Holders::Largest() const {

@@ -28,8 +28,8 @@ class Results {
   // All that begins in the block.
   void Remove(const void* block, size_t bytes) noexcept;
 
-  // What is given to the device before Now() is done, and nothing of it was left out, when a wait
-  // that begins behind it has ended and Lose was called for what it found wrong.
+  // Around a wait: what runs that had ended at that moment made is there by now, but for what was
+  // lost (below).
   struct Moment {
     uint64_t next = 0;
     std::vector<uint64_t> under_way;
