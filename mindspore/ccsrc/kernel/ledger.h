@@ -20,6 +20,8 @@ class Ledger {
   virtual bool lacks() const = 0;
   // Why a value was that has one of these bytes; empty: none.
   virtual std::string WhyLost(const void* begin, size_t bytes) const = 0;
+  // Whether none of them can be left out any more.
+  virtual bool IsSure(const void* begin, size_t bytes) const = 0;
   // Throws where there is a reason.
   void Require(const void* begin, size_t bytes) const {
     if (!lacks()) return;

@@ -179,9 +179,9 @@ PyObject* AssignValue(PyObject* self, PyObject* other) {
     TensorObject* t = AsTensor(self);
     if (t->symbolic()) Throw(ErrorKind::kRuntime, "a symbolic tensor cannot be assigned.");
     const Tensor& old = t->value;
-    bool late =
-        !value.on_host() && old.defined() && (old.on_host() || &value.memory() == &old.memory());
-    Tensor taken = t->stays ? value.In(old.memory()) : late ? AssignedOver(old, value) : value;
+    Tensor taken = t->stays ? value.In(old.memory()) : value;
+    if (old.defined() && (old.on_host() || &taken.memory() == &old.memory()))
+      taken = AssignedOver(old, std::move(taken));
     Part(t);
     t->shared = false;
     DropCopy(t);

@@ -27,6 +27,12 @@ std::atomic<bool> blocking{false};
 
 constexpr double kLongKernelNs = 20000;
 
+// How many of its first inputs are only written.
+size_t Unread(const OpDef& op) {
+  static const OpDef& assign = Ops().Get("Assign");
+  return &op == &assign ? 1 : 0;
+}
+
 // Addresses to pass to a kernel: few lie on the stack.
 template <class T>
 class Pointers {
@@ -153,10 +159,12 @@ Prepared& EagerRunner::RunUnnamed(const OpDef& op, std::span<const Tensor* const
   if (lacks) RequireInputs(op, inputs);
   Pointers<const void*> in(inputs.size());
   std::vector<Tensor> brought;
-  for (size_t i = 0; i < inputs.size(); ++i) {
+  for (size_t i = inputs.size(); i-- > 0;) {
     const Tensor& input = *inputs[i];
     if (&input.memory() == &memory_) [[likely]]
       in[i] = input.raw();
+    else if (i < Unread(op))
+      in[i] = in[i + 1];  // any address will do
     else
       in[i] = brought.emplace_back(BringTo(memory_, input, op.name)).raw();
   }
@@ -219,8 +227,7 @@ Prepared& EagerRunner::RunUnnamed(const OpDef& op, std::span<const Tensor* const
 
 // Of those that are there already. What is written anew may be missing.
 void EagerRunner::RequireInputs(const OpDef& op, std::span<const Tensor* const> inputs) const {
-  static const OpDef& assign = Ops().Get("Assign");
-  for (size_t i = &op == &assign ? 1 : 0; i < inputs.size(); ++i) {
+  for (size_t i = Unread(op); i < inputs.size(); ++i) {
     if (&inputs[i]->memory() == &memory_) ledger_->Require(inputs[i]->raw(), inputs[i]->bytes());
   }
 }

@@ -57,6 +57,9 @@ class CudaMemory : public Memory, public Ledger {
   std::string WhyLost(const void* begin, size_t bytes) const override {
     return results_.WhyLost(begin, bytes);
   }
+  bool IsSure(const void* begin, size_t bytes) const override {
+    return results_.IsSure(begin, bytes);
+  }
   // As a kernel does it, within a run.
   void CopyInRun(void* to, const void* from, size_t bytes);
 

@@ -31,9 +31,8 @@ void Results::End(uint64_t run) noexcept {
   lost_count_ = lost_.size() + lost_runs_.size();
 }
 
-uint64_t Results::Earliest() const {
-  std::lock_guard lock(mutex_);
-  return under_way_.empty() ? next_ : *std::min_element(under_way_.begin(), under_way_.end());
+uint64_t Results::Moment::earliest() const {
+  return under_way.empty() ? next : *std::min_element(under_way.begin(), under_way.end());
 }
 
 // ---- blocks
@@ -61,6 +60,7 @@ void Results::Add(const void* block, size_t bytes, uint64_t run) {
 void Results::AddCopy(const void* block, const void* of, size_t bytes) {
   std::lock_guard lock(mutex_);
   if (unsure_.contains(block)) return;
+  EraseWithin(lost_, block, bytes);
   if (const Block<uint64_t>* made = Find(unsure_, of, bytes)) unsure_[block] = {bytes, made->known};
   if (const Block<Reason>* lost = Find(lost_, of, bytes)) lost_[block] = {bytes, lost->known};
   lost_count_ = lost_.size() + lost_runs_.size();
@@ -108,6 +108,11 @@ std::string Results::WhyLost(const void* begin, size_t bytes) const {
   std::lock_guard lock(mutex_);
   const Block<Reason>* lost = Find(lost_, begin, bytes);
   return lost ? *lost->known : "";
+}
+
+bool Results::IsSure(const void* begin, size_t bytes) const {
+  std::lock_guard lock(mutex_);
+  return !Find(unsure_, begin, bytes) && !Find(lost_, begin, bytes);
 }
 
 }  // namespace ms::cuda

@@ -19,7 +19,7 @@ class Results {
   void End(uint64_t run) noexcept;
   // The first of the runs under way, or else the next one. What a kernel that is launched now finds
   // wrong, no earlier run has done.
-  uint64_t Earliest() const;
+  uint64_t Earliest() const { return Now().earliest(); }
 
   // Not yet known to be there.
   void Add(const void* block, size_t bytes, uint64_t run);
@@ -33,6 +33,7 @@ class Results {
   struct Moment {
     uint64_t next = 0;
     std::vector<uint64_t> under_way;
+    uint64_t earliest() const;
   };
   Moment Now() const;
   void Settle(const Moment& moment);
@@ -44,6 +45,8 @@ class Results {
   bool lacks() const { return lost_count_.load(std::memory_order_relaxed) > 0; }
   // Why one of the bytes was; empty: none.
   std::string WhyLost(const void* begin, size_t bytes) const;
+  // Whether all of them are known to be there.
+  bool IsSure(const void* begin, size_t bytes) const;
 
  private:
   using Reason = std::shared_ptr<const std::string>;
@@ -56,8 +59,6 @@ class Results {
   using Blocks = std::map<const void*, Block<T>>;
   template <class T>
   static const Block<T>* Find(const Blocks<T>& blocks, const void* begin, size_t bytes);
-  void AddLost(const void* block, size_t bytes, const Reason& why);
-  bool IsLost(uint64_t run) const;
 
   mutable Mutex mutex_;
   uint64_t next_ = 1;

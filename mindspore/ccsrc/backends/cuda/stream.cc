@@ -228,20 +228,24 @@ void CudaStream::SynchronizeNow() {
     std::lock_guard lock(mutex_);
     const Results::Moment given = results_.Now();
     std::vector<TicketRange> given_back;  // whose recordings have run once this has waited
-    Replays replays;
+    Replays replays;  // some of those of runs under way may be behind this wait: they stay
     {
       std::lock_guard tickets(of_tickets_);
       given_back.swap(given_back_);
-      replays.swap(replays_);
+      replays = replays_;
+      std::erase_if(replays_, [first = given.earliest()](const auto& replay) {
+        return replay.second.run < first;
+      });
     }
     Check(TheDriver().MemcpyDtoHAsync(seen_, fault_, sizeof(Found), handle_), "cuMemcpyDtoHAsync");
     WaitForAll();
     if (seen_->ticket) Hear(*seen_, replays);
-    results_.Settle(given);
     if (std::exception_ptr loss = LossBeyond(&losses_)) {
+      results_.Lose(0, "another process of a group was lost");
       error_ = loss;
       ++errors_;
     }
+    results_.Settle(given);
     if (heard.stream != this) heard = {this, heard_by_some_};
     if (heard.errors < errors_) {
       heard.errors = heard_by_some_ = errors_;

@@ -79,7 +79,7 @@ class Sink:
         try:
             self._rows.lend(sink, most, _MOMENT)
         except BaseException:
-            with suppress(Exception):  # what a step returned may be missing, which is told already
+            with suppress(RuntimeError):  # what a step returned may be missing
                 self._take(sink, version, told)
             raise
         self._take(sink, version, told)

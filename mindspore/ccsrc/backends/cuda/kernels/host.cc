@@ -37,7 +37,10 @@ class HostKernel : public Kernel {
       out.push_back(buffers.back()->data());
     }
     BufferRef workspace = Buffer::Allocate(inner_->workspace_bytes());
-    inner_->Run({in.data(), out.data(), workspace->data(), args.random, nullptr, args.place});
+    {
+      HostWait wait(true);  // it may wait for what another thread is to send
+      inner_->Run({in.data(), out.data(), workspace->data(), args.random, nullptr, args.place});
+    }
     for (size_t o = 0; o < out_.size(); ++o) memory.Store(args.out[o], out[o], out_[o]);
   }
 
