@@ -28,8 +28,10 @@ void Results::End(uint64_t run) noexcept {
   std::lock_guard lock(mutex_);
   std::erase(under_way_, run);
   lost_runs_.erase(run);
-  lost_count_ = lost_.size() + lost_runs_.size();
+  CountLost();
 }
+
+void Results::CountLost() noexcept { lost_count_ = lost_.size() + lost_runs_.size(); }
 
 uint64_t Results::Moment::earliest() const {
   return under_way.empty() ? next : *std::min_element(under_way.begin(), under_way.end());
@@ -54,7 +56,7 @@ void Results::Add(const void* block, size_t bytes, uint64_t run) {
     unsure_[block] = {bytes, run};
   else
     lost_[block] = {bytes, lost->second};
-  lost_count_ = lost_.size() + lost_runs_.size();
+  CountLost();
 }
 
 void Results::AddCopy(const void* block, const void* of, size_t bytes) {
@@ -63,14 +65,14 @@ void Results::AddCopy(const void* block, const void* of, size_t bytes) {
   EraseWithin(lost_, block, bytes);
   if (const Block<uint64_t>* made = Find(unsure_, of, bytes)) unsure_[block] = {bytes, made->known};
   if (const Block<Reason>* lost = Find(lost_, of, bytes)) lost_[block] = {bytes, lost->known};
-  lost_count_ = lost_.size() + lost_runs_.size();
+  CountLost();
 }
 
 void Results::Remove(const void* block, size_t bytes) noexcept {
   std::lock_guard lock(mutex_);
   EraseWithin(unsure_, block, bytes);
   EraseWithin(lost_, block, bytes);
-  lost_count_ = lost_.size() + lost_runs_.size();
+  CountLost();
 }
 
 // ---- waits
@@ -100,7 +102,7 @@ void Results::Lose(uint64_t first, const std::string& why) {
   for (uint64_t run : under_way_) {
     if (run >= first) lost_runs_.try_emplace(run, reason);
   }
-  lost_count_ = lost_.size() + lost_runs_.size();
+  CountLost();
 }
 
 std::string Results::WhyLost(const void* begin, size_t bytes) const {

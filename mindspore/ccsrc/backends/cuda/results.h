@@ -59,6 +59,7 @@ class Results {
   using Blocks = std::map<const void*, Block<T>>;
   template <class T>
   static const Block<T>* Find(const Blocks<T>& blocks, const void* begin, size_t bytes);
+  void CountLost() noexcept;
 
   mutable Mutex mutex_;
   uint64_t next_ = 1;
