@@ -1,8 +1,10 @@
-"""How much the rows ahead may take: a part of the memory that there is, in bytes."""
+"""How much the rows ahead may take: a part of the memory that there is, in bytes. And pipelines without room for a thread."""
 
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -62,3 +64,30 @@ def test_rows_ahead_stay_within_it(monkeypatch):
         assert sum(1 for _ in iterator) == 59
     finally:
         ds.config.set_prefetch_size(before)
+
+
+WITHOUT_THREADS = """
+import os, resource
+import numpy as np
+import mindspore.dataset as ds
+
+rows = np.arange(64, dtype=np.int32)
+source = ds.NumpySlicesDataset(rows, ["n"], shuffle=False, num_parallel_workers=4)
+cast = source.map(ds.transforms.TypeCast("float32"), num_parallel_workers=4).batch(4)
+# No room for the stack of another thread.
+pages = int(open("/proc/self/statm").read().split()[0])
+limit = pages * os.sysconf("SC_PAGE_SIZE") + (4 << 20)
+resource.setrlimit(resource.RLIMIT_AS, (limit, resource.getrlimit(resource.RLIMIT_AS)[1]))
+found = [row[0] for row in cast.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+assert np.array_equal(np.concatenate(found), rows.astype(np.float32)), found
+assert len(os.listdir("/proc/self/task")) == 1
+"""
+
+
+def test_threads_that_the_system_does_not_give():
+    program = [sys.executable, "-c", WITHOUT_THREADS]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        program, capture_output=True, text=True, timeout=60, check=False, env=environment
+    )
+    assert done.returncode == 0, done.stderr

@@ -198,3 +198,24 @@ def test_pil_images():
     assert isinstance(vision.RandomHorizontalFlip(1.0)(picture), image_module.Image)
     same(vision.ToNumpy()(picture), IMAGE)
     same(vision.ToTensor()(picture), IMAGE.transpose(2, 0, 1) / 255)
+
+
+@pytest.mark.parametrize("made", [transforms.Fill(1), transforms.Unique(), transforms.Concatenate(),
+                                  vision.Resize(2), vision.MixUp(1, 0.5, True)])  # fmt: skip
+def test_lists_of_which_there_is_no_array(made):
+    given = [[[1, [2]], [3]]] * (2 if isinstance(made, vision.MixUp) else 1)
+    with pytest.raises(
+        ValueError, match=f"For '{type(made).__name__}', the input must be an array"
+    ):
+        made(*given)
+
+
+def test_unique_of_what_has_no_order():
+    with pytest.raises(TypeError, match="For 'Unique', the input must hold what can be sorted"):
+        transforms.Unique()(np.array([None, 1]))
+
+
+def test_texts_of_bytes_are_arrays_but_what_is_encoded_is_not():
+    unique, *_ = transforms.Unique()(b"ab")
+    assert unique.tolist() == [b"ab"]
+    assert transforms.Duplicate()(b"a\x00") == (b"a\x00", b"a\x00")

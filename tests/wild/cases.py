@@ -69,7 +69,7 @@ def _places(target: Target) -> list[Place]:
 
 # What takes long because so much is asked for: as many pieces, files or layers.
 _OF_MANY = re.compile(
-    r"(ops|Tensor|mint|numpy)\.(array_|tensor_|[dhv])?(un)?split|mindrecord\.|nn\.Transformer(En|De)?(coder)?\(\)"
+    r"numpy\.polyint|(ops|Tensor|mint|numpy)\.(array_|tensor_|[dhv])?(un)?split|mindrecord\.|nn\.Transformer(En|De)?(coder)?\(\)"
 )
 _MANY = ("1000", "10**6")
 

@@ -36,8 +36,17 @@ std::thread StartQuietThread(std::function<void()> work) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);  // the thread inherits it
-  std::thread thread(std::move(work));
+  std::thread thread;
+  bool started = true;
+  try {
+    thread = std::thread(std::move(work));
+  } catch (const std::system_error&) {
+    started = false;
+  }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (!started) {
+    Throw(ErrorKind::kRuntime, "the system must give one more thread, to watch other processes");
+  }
   return thread;
 }
 

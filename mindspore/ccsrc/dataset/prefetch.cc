@@ -246,14 +246,15 @@ void Prefetcher::StartWorkers() {
   state_->started = true;
 }
 
-// As many as the system lets us have. With the lock.
+// As many as the system lets us have; where it has none, whoever takes rows makes them. With the
+// lock.
 void Prefetcher::AddWorkers() {
   State& state = *state_;
   while (state.running < state.options.workers) {
     try {
       std::thread([shared = state_] { Work(shared); }).detach();
     } catch (const std::system_error&) {
-      if (state.running == 0) throw;
+      if (state.running == 0) state.options.workers = 0;
       break;
     }
     ++state.running;

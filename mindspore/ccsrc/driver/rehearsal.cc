@@ -6,6 +6,7 @@
 #include <cstring>
 #include <exception>
 #include <map>
+#include <system_error>
 #include <thread>
 
 #include "base/mutex.h"
@@ -172,16 +173,23 @@ std::exception_ptr Rehearsal::FirstError(const std::vector<Part>& parts) {
 
 void Rehearsal::RunTogether(std::vector<Part>& parts, bool random) const {
   std::vector<std::thread> threads;
-  for (size_t r = 0; r < parts.size(); ++r) {
-    threads.emplace_back([this, r, &parts, random] {
-      Part& part = parts[r];
-      try {
-        programs_[r]->Run(part.inputs, &part.outputs, random ? &part.random : nullptr);
-      } catch (...) {
-        part.error = std::current_exception();
-        groups_->Fail();
-      }
-    });
+  auto run = [this, &parts, random](size_t r) {
+    Part& part = parts[r];
+    try {
+      programs_[r]->Run(part.inputs, &part.outputs, random ? &part.random : nullptr);
+    } catch (...) {
+      part.error = std::current_exception();
+      groups_->Fail();
+    }
+  };
+  try {
+    while (threads.size() < parts.size()) threads.emplace_back(run, threads.size());
+  } catch (const std::system_error&) {
+    parts[threads.size()].error = std::make_exception_ptr(
+        Error(ErrorKind::kRuntime, fmt::format("the system must give a thread for each of {} "
+                                               "devices, but gave {}",
+                                               parts.size(), threads.size())));
+    groups_->Fail();
   }
   for (std::thread& thread : threads) thread.join();
   if (auto error = FirstError(parts)) std::rethrow_exception(error);

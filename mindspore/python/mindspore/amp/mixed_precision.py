@@ -114,7 +114,7 @@ def auto_mixed_precision(network: Any, amp_level: str = "O0", dtype: Any = mstyp
     op = "auto_mixed_precision"
     if not isinstance(network, nn.Cell):
         raise TypeError(f"For '{op}', 'network' must be a Cell, but got {type(network).__name__}.")
-    if amp_level not in LEVELS:
+    if not isinstance(amp_level, str) or amp_level not in LEVELS:
         raise ValueError(
             f"For '{op}', 'amp_level' must be one of {list(LEVELS)}, but got {amp_level!r}."
         )

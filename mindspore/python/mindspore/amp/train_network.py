@@ -27,7 +27,7 @@ _OPTIONS = ("loss_scale_manager", "keep_batchnorm_fp32", "cast_model_type")
 
 def check_boost_level(op: str, level: Any) -> None:
     """Raise unless it is a level of the booster, which leaves out parts of a training; says that here nothing is left out."""
-    if level not in ("O0", "O1", "O2"):
+    if not isinstance(level, str) or level not in ("O0", "O1", "O2"):
         raise ValueError(
             f"For '{op}', 'boost_level' must be 'O0', 'O1' or 'O2', but got {level!r}."
         )

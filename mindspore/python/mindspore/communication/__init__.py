@@ -4,6 +4,7 @@ several times is a group of its own, so what is written for several devices runs
 from __future__ import annotations
 
 import importlib
+import numbers
 from typing import Any
 
 from mindspore.common import _groups
@@ -28,7 +29,9 @@ def init(backend_name: str | None = None) -> None:
     Args:
         backend_name: "mpi", or the name by which other devices know their transport; the device decides.
     """
-    if backend_name is not None and backend_name not in _BACKENDS:
+    if backend_name is not None and not (
+        isinstance(backend_name, str) and backend_name in _BACKENDS
+    ):
         raise ValueError(
             f"For 'init', 'backend_name' must be one of {list(_BACKENDS)}, but got {backend_name!r}."
         )
@@ -78,7 +81,7 @@ def get_group_rank_from_world_rank(world_rank_id: int, group: str) -> int:
     """The number in a group of a process of the world."""
     function = "get_group_rank_from_world_rank"
     ranks = _groups.ranks_of(group, function)
-    if world_rank_id not in ranks:
+    if not isinstance(world_rank_id, numbers.Integral) or world_rank_id not in ranks:
         raise ValueError(
             f"For '{function}', 'world_rank_id' must be in the group, {list(ranks)}, but got {world_rank_id!r}."
         )

@@ -52,12 +52,10 @@ class FileReader:
         self._reader = _core.mindrecord.Reader(paths, not isinstance(file_name, (list, tuple)))
         # Blobs come after the other fields, as they do in the file.
         fields = sorted(enumerate(self._reader.fields), key=lambda item: item[1][3])
-        if columns:
-            names = check_texts("FileReader", "columns", columns)
+        names = [] if columns is None else check_texts("FileReader", "columns", columns)
+        if names:
             check_known("FileReader", "columns", names, [field[0] for _, field in fields])
             fields = [item for item in fields if item[1][0] in names]
-        elif columns is not None:
-            check_texts("FileReader", "columns", columns)
         self._places = [place for place, _ in fields]
         self._names = [field[0] for _, field in fields]
         self._rows = (

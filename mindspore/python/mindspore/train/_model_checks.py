@@ -33,7 +33,7 @@ def check_arguments(
         check_cell(op, "optimizer", optimizer)
     if eval_network is not None:
         check_cell(op, "eval_network", eval_network)
-    if amp_level not in LEVELS:
+    if not isinstance(amp_level, str) or amp_level not in LEVELS:
         raise ValueError(
             f"For '{op}', 'amp_level' must be one of {list(LEVELS)}, but got {amp_level!r}."
         )

@@ -6,6 +6,8 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 INT32_MAX = 2147483647
 INT32_MIN = -2147483648
 UINT8_MAX = 255
@@ -50,6 +52,17 @@ def check_names(op: str, name: str, value: Any) -> list[str]:
     if len(set(names)) != len(names):
         raise ValueError(f"For '{op}', {name} must not repeat a name, but got {list(names)}.")
     return list(names)
+
+
+def array_of(op: str, value: Any) -> np.ndarray:
+    """The input of an operation as an array."""
+    try:
+        return np.asarray(value)
+    except (TypeError, ValueError, OverflowError):
+        kind = type(value).__name__
+        raise ValueError(
+            f"For '{op}', the input must be an array, or lists of equal lengths, but got a {kind} of which NumPy makes none."
+        ) from None
 
 
 def check_workers(op: str, count: Any) -> int | None:

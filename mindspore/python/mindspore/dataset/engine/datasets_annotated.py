@@ -349,7 +349,7 @@ class CityscapesDataset(AnnotatedDataset):
             texts = [json.dumps(read_json(path), separators=(",", ":")) for path in targets]
             others: dict[str, Any] = {"task": list_column(texts)}
         else:
-            others = {"task": pictures_column(op, targets, bool(decode))}
+            others = {"task": pictures_column(op, targets, False if decode is None else decode)}
         options = (sampler, num_samples, shuffle, num_shards, shard_id, num_parallel_workers)
         self._give(pictures, decode, others, options)
 
@@ -378,7 +378,8 @@ class DIV2KDataset(AnnotatedDataset):
         kinds = ["bicubic", "unknown", "mild", "difficult", "wild"]
         downgrade = choice(op, "downgrade", downgrade, kinds, "bicubic")
         scales = {"bicubic": (2, 3, 4, 8), "unknown": (2, 3, 4)}.get(downgrade, (4,))
-        if isinstance(scale, bool) or scale not in scales:
+        check_type(op, "scale", scale, int)
+        if scale not in scales:
             raise ValueError(
                 f"For '{op}', scale must be one of {list(scales)} for {downgrade}, but got {scale!r}."
             )

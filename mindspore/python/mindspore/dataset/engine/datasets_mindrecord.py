@@ -109,7 +109,11 @@ class MindDataset(MappableDataset):
         chosen = None if where is None else _select(rows, where)
         padding, count = _padding(rows, columns, columns_list, padded_sample, num_padded)
         picked: Sampler
-        if sampler is None and shuffle in (Shuffle.FILES, Shuffle.INFILE):
+        if (
+            sampler is None
+            and isinstance(shuffle, Shuffle)
+            and shuffle in (Shuffle.FILES, Shuffle.INFILE)
+        ):
             choose_sampler(_OP, None, num_samples, True, num_shards, shard_id)  # for its checks
             counts = _counts(rows, chosen)
             picked = FileOrderSampler(

@@ -60,7 +60,7 @@ class _TalksDataset(PieceDataset):
             return "de", "en"
         check_type(op, "language_pair", given, (list, tuple))
         pair = tuple(given)
-        if pair not in self._pairs:
+        if not all(isinstance(name, str) for name in pair) or pair not in self._pairs:
             raise ValueError(
                 f"For '{op}', language_pair must be one of {sorted(self._pairs)}, but got {given!r}."
             )

@@ -10,7 +10,12 @@ import numpy as np
 
 from mindspore.dataset.core.random import row_key, row_rng
 from mindspore.dataset.core.recorded import Recorded
-from mindspore.dataset.core.validator_helpers import check_int, check_probability, check_type
+from mindspore.dataset.core.validator_helpers import (
+    array_of,
+    check_int,
+    check_probability,
+    check_type,
+)
 from mindspore.dataset.transforms import native
 
 
@@ -39,6 +44,7 @@ class TensorOperation(Recorded):
     """Base of the operations that ship with the pipeline: callables on arrays."""
 
     gives_arrays = False  # of PIL images, too
+    takes_bytes = False  # as they are; else they are a text
     _draws = False
     _direct: Any = None  # see native.run
 
@@ -50,8 +56,15 @@ class TensorOperation(Recorded):
         if self.gives_arrays:
             values = tuple([np.asarray(v) if hasattr(v, "getbands") else v for v in values])
         if len(values) == 1:
-            return self._apply(_as_array(values[0]))
-        return tuple([self._apply(_as_array(v)) for v in values])
+            return self._apply(self._taken(values[0]))
+        return tuple([self._apply(self._taken(v)) for v in values])
+
+    def _taken(self, value: Any) -> Any:
+        """Numbers and lists as arrays; arrays, PIL images and what is encoded as they are."""
+        given = isinstance(value, np.ndarray) or (self.takes_bytes and isinstance(value, bytes))
+        if given or hasattr(value, "getbands"):
+            return value
+        return array_of(type(self).__name__, value)
 
     def _apply(self, value: Any) -> Any:
         raise NotImplementedError
@@ -64,13 +77,6 @@ class TensorOperation(Recorded):
 
 class PyTensorOperation(TensorOperation):
     """Base of the operations that also take PIL images."""
-
-
-def _as_array(value: Any) -> Any:
-    """Numbers and lists as arrays; arrays and PIL images as they are."""
-    if isinstance(value, (np.ndarray, bytes)) or hasattr(value, "getbands"):
-        return value
-    return np.asarray(value)
 
 
 def _unlike(op: str, value: Any, must: str) -> TypeError:
@@ -94,7 +100,7 @@ class TypeCast(TensorOperation):
     def _apply(self, value: Any) -> Any:
         try:
             return np.asarray(value).astype(self.data_type)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise _unlike("TypeCast", value, f"hold what can be {self.data_type}") from None
 
 
@@ -144,7 +150,7 @@ class Concatenate(TensorOperation):
         self.prepend, self.append = prepend, append
 
     def __call__(self, *values: Any) -> Any:
-        arrays = [np.asarray(value) for value in values]
+        arrays = [array_of("Concatenate", value) for value in values]
         ends = (self.prepend, self.append)
         before, after = ([] if end is None else [np.asarray(end)] for end in ends)
         parts = [*before, *arrays, *after]
@@ -180,6 +186,8 @@ def _finite(array: np.ndarray) -> Any:
 
 class Duplicate(TensorOperation):
     """The column twice."""
+
+    takes_bytes = True
 
     def _apply(self, value: Any) -> Any:
         return value, value
@@ -284,9 +292,12 @@ class Unique(TensorOperation):
 
     def _apply(self, value: Any) -> Any:
         flat = value.reshape(-1)
-        _, first, inverse, counts = np.unique(
-            flat, return_index=True, return_inverse=True, return_counts=True
-        )
+        try:
+            _, first, inverse, counts = np.unique(
+                flat, return_index=True, return_inverse=True, return_counts=True
+            )
+        except TypeError:
+            raise _unlike("Unique", value, "hold what can be sorted") from None
         order = np.argsort(first)
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))

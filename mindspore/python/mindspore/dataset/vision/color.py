@@ -190,6 +190,7 @@ class Grayscale(ImageTensorOperation):
     """Gray with one channel (an <H, W> array) or three."""
 
     def __init__(self, num_output_channels: int = 1) -> None:
+        check_type("Grayscale", "num_output_channels", num_output_channels, int)
         if num_output_channels not in (1, 3):
             raise ValueError(
                 "For 'Grayscale', num_output_channels must be 1 or 3, but got "

@@ -7,7 +7,12 @@ from typing import Any
 import numpy as np
 
 from mindspore.dataset.core.random import row_rng
-from mindspore.dataset.core.validator_helpers import check_int, check_probability, check_type
+from mindspore.dataset.core.validator_helpers import (
+    array_of,
+    check_int,
+    check_probability,
+    check_type,
+)
 from mindspore.dataset.transforms.transforms import PyTensorOperation, TensorOperation
 from mindspore.dataset.vision import checks
 from mindspore.dataset.vision.utils import ImageBatchFormat
@@ -20,7 +25,7 @@ class _Mixing(TensorOperation):
         op = type(self).__name__
         if len(values) != 2:
             raise ValueError(f"For '{op}', there must be images and labels, but got {len(values)}.")
-        images, labels = (np.asarray(value) for value in values)
+        images, labels = (array_of(type(self).__name__, value) for value in values)
         if images.ndim != 4:
             raise ValueError(
                 f"For '{op}', the images must be a batch of rank 4, but got {list(images.shape)}."
@@ -123,7 +128,7 @@ class MixUp(PyTensorOperation):
             raise ValueError(
                 f"For 'MixUp', there must be images and labels, but got {len(values)}."
             )
-        images, labels = (np.asarray(value) for value in values)
+        images, labels = (array_of(type(self).__name__, value) for value in values)
         if (
             images.ndim < 2
             or images.shape[0] != self.batch_size

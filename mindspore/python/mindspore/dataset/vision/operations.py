@@ -95,6 +95,8 @@ _core.dataset.set_picture_reader(_read_picture)
 class Decode(PyTensorOperation):
     """Encoded bytes (JPEG, PNG, ...) as an RGB image: an array, or with to_pil a PIL image."""
 
+    takes_bytes = True
+
     def __init__(self, to_pil: bool = False) -> None:
         check_type("Decode", "to_pil", to_pil, bool)
         self.to_pil = to_pil
@@ -411,6 +413,8 @@ class RandomResizedCrop(ImageTensorOperation):
         self.size = im.size_pair(op, size)
         for name, pair in (("scale", scale), ("ratio", ratio)):
             check_type(op, name, pair, (list, tuple))
+            for number in pair:
+                check_type(op, name, number, (int, float))
             if len(pair) != 2 or not 0 <= pair[0] <= pair[1] or pair[1] <= 0:
                 raise ValueError(
                     f"For '{op}', {name} must be (low, high) with 0 <= low <= high, but got "
@@ -428,6 +432,8 @@ class RandomResizedCrop(ImageTensorOperation):
 
 class RandomCropDecodeResize(RandomResizedCrop):
     """RandomResizedCrop of encoded bytes, of which only that part is decoded."""
+
+    takes_bytes = True
 
     @property
     def composed(self) -> Any:

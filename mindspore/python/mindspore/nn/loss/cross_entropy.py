@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from mindspore import ops
 from mindspore.common import dtype as mstype
-from mindspore.common._kinds import Finite, Reduction, Where, within
+from mindspore.common._kinds import Finite, Reduction, within
 from mindspore.common.tensor import Tensor
 from mindspore.nn.loss.loss import LossBase
 from mindspore.ops import operations as P
@@ -30,7 +30,7 @@ class SoftmaxCrossEntropyWithLogits(LossBase):
         *,
         is_grad: Literal[False] = False,
         smooth_factor: Annotated[float, within(0, 1, "both")] = 0.0,
-        num_classes: Annotated[int, Where(lambda n: n > 1, "be at least 2")] = 2,
+        num_classes: Annotated[int, within(2, 1 << 31, "both")] = 2,
     ) -> None:
         super().__init__(reduction)
         del is_grad

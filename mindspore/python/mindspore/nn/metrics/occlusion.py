@@ -59,11 +59,10 @@ class OcclusionSensitivity(Metric):
             )
         scores = functools.partial(self._scores, model, int(label.reshape(-1)[0]))
         ranges = self._ranges(image.shape[1:])
-        covered = [self._covered(image[0], place) for place in itertools.product(*ranges)]
-        found = [
-            scores(np.stack(covered[start : start + self.n_batch]).astype(image.dtype))
-            for start in range(0, len(covered), self.n_batch)
-        ]
+        places = itertools.product(*ranges)
+        found = []
+        while batch := [self._covered(image[0], p) for p in itertools.islice(places, self.n_batch)]:
+            found.append(scores(np.stack(batch).astype(image.dtype)))
         falls = scores(image)[0] - np.concatenate(found)
         self._falls = falls.reshape([len(r) for r in ranges] + list(falls.shape[1:]))
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from mindspore import _core, ops
 from mindspore._core import Tensor
+from mindspore.common._kinds import described
 
 _FLOATS = (_core.float32, _core.float64)
 
@@ -40,6 +41,10 @@ class Function:
         if not isinstance(value, Tensor) or value.size != 1:
             raise ValueError(
                 f"For '{self.name}', the function must give one number, but got {value}."
+            )
+        if not isinstance(gradient, Tensor) or gradient.shape != point.shape:
+            raise ValueError(
+                f"For '{self.name}', the gradient must be a Tensor of shape {point.shape}, but got {described(gradient)}."
             )
         return float(value.asnumpy().reshape(())), array_of(gradient)
 

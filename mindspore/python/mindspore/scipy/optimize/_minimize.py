@@ -181,7 +181,8 @@ def minimize(
     key = (method or "").lower()
     if key not in _METHODS:
         raise ValueError(f"For 'minimize', 'method' must be 'BFGS' or 'LBFGS', but got {method!r}.")
-    if bounds is not None or constraints not in ((), None):
+    constrained = constraints if isinstance(constraints, (list, tuple)) else constraints is not None
+    if bounds is not None or constrained:
         raise ValueError(
             f"For 'minimize', 'bounds' must be None and 'constraints' empty with {method}, but got {bounds} and {constraints}."
         )

@@ -3,6 +3,7 @@ depends on values, so these run line by line in compiled code, too."""
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
@@ -12,7 +13,7 @@ import numpy as np
 from mindspore import _core, ops
 from mindspore._core import Tensor
 from mindspore.common._checked import check_functions
-from mindspore.common._kinds import PositiveInt, Real
+from mindspore.common._kinds import PositiveInt, Real, described
 from mindspore.ops._sparse import CSRTensor
 
 Times: TypeAlias = Callable[[Tensor], Tensor]
@@ -32,10 +33,20 @@ def _times(name: str, argument: str, a: Any) -> Times:
     if isinstance(a, CSRTensor):
         return lambda x: a.mm(x.reshape(-1, 1)).reshape(-1)
     if callable(a):
-        return a
+        return functools.partial(_product, name, argument, a)
     raise TypeError(
         f"For '{name}', '{argument}' must be a Tensor, a CSRTensor or a function, but got {type(a).__name__}."
     )
+
+
+def _product(name: str, argument: str, function: Times, x: Tensor) -> Tensor:
+    """What a function of the user's gives for a vector."""
+    y = function(x)
+    if not isinstance(y, Tensor) or y.shape != x.shape:
+        raise ValueError(
+            f"For '{name}', the function '{argument}' must give a Tensor of shape {x.shape}, but got {described(y)}."
+        )
+    return y
 
 
 class _System:

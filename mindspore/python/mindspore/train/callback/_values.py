@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import re
+import sys
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,12 @@ def check_number(op: str, name: str, value: Any) -> float:
     """Raise unless `value` is a real number."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"For '{op}', '{name}' must be a number, but got {type(value).__name__}.")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(
+            f"For '{op}', '{name}' must be at most {sys.float_info.max:.3g}."
+        ) from None
 
 
 def monitored(params: Any, op: str, monitor: str) -> float | None:
@@ -74,7 +80,7 @@ _SMALLER = ("loss", "err", "(^|_)r?m[as]e(_|$)", "perplexity", "distance", "(^|_
 
 def better_of(op: str, mode: str, monitor: str) -> bool:
     """Whether larger values are better, from the mode and, for "auto", the name of the value."""
-    if mode not in ("auto", "min", "max"):
+    if not isinstance(mode, str) or mode not in ("auto", "min", "max"):
         raise ValueError(f"For '{op}', 'mode' must be 'auto', 'min' or 'max', but got {mode!r}.")
     if mode != "auto":
         return mode == "max"
