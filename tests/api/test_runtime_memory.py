@@ -42,6 +42,17 @@ def test_figures_follow_what_is_held(module):
     assert module.memory_stats()["total_idle_memory"] == 0
 
 
+def test_small_tensors_go_back_to_the_system_from_below_one_that_is_held():
+    before = resident()
+    tensors = [ops.ones((MB // 16,), ms.float32) for _ in range(1024)]  # of 256 KB
+    assert resident() - before >= 200 * MB
+    kept = tensors.pop()
+    tensors.clear()
+    runtime.empty_cache()
+    assert resident() - before <= 32 * MB
+    assert kept.shape == (MB // 16,)
+
+
 def test_each_maximum_counts_anew_from_its_own_reset() -> None:
     runtime.empty_cache()
     runtime.reset_peak_memory_stats()

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from wild.cases import cases
+from wild.worker import FULL
 
 SECONDS = 8.0  # for one case
 _STARTING, _DONE = -2, -1  # notes that are no case
@@ -77,12 +78,16 @@ class Worker:
             )
         if at == _DONE:
             return False
+        if status == FULL:
+            self._go_on(at)
+            return True
         name = signal.Signals(-status).name if status < 0 else f"exit status {status}"
         self._go_on(at, f"the process ended: {name}")
         return True
 
-    def _go_on(self, at: int, why: str) -> None:
-        self.deaths.append((at, why))
+    def _go_on(self, at: int, why: str = "") -> None:
+        if why:
+            self.deaths.append((at, why))
         self.next = at + self.step
         self._start()
 

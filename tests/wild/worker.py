@@ -1,10 +1,11 @@
 """A process that runs cases one after the other, saying which one it is at: `python -m wild.worker KIND FIRST STEP NOTES ONLY`.
 
-NOTES is a file of which the first eight bytes hold the number of the case under way; findings are lines behind them.
+NOTES is a file of which the first eight bytes hold the number of the case under way; findings are lines of standard output.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import mmap
 import os
@@ -14,6 +15,20 @@ import sys
 import warnings
 
 MEMORY = 4 << 30  # bytes
+FULL = 75  # the exit status of a process whose memory is used up: another one goes on
+
+
+def _is_full() -> bool:
+    """Whether what the cases have left behind leaves too little for the next ones."""
+    if _used() <= MEMORY // 2:
+        return False
+    gc.collect()
+    return _used() > MEMORY // 2
+
+
+def _used() -> int:
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[0]) * resource.getpagesize()
 
 
 def main(kind: str, first: int, step: int, notes: str, only: str) -> None:
@@ -31,6 +46,8 @@ def main(kind: str, first: int, step: int, notes: str, only: str) -> None:
             place[:8] = struct.pack("q", number)
             if what := run(case):
                 print(json.dumps([str(case), what]), file=found, flush=True)
+            if _is_full():
+                sys.exit(FULL)
         place[:8] = struct.pack("q", -1)
 
 

@@ -5,6 +5,9 @@
 // writing them, so there it is not asked for.
 #include "tensor/block_cache.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -169,6 +172,9 @@ void BlockCache::Clear() {
     kept_ = 0;
   }
   Release(victims);
+#ifdef __GLIBC__
+  malloc_trim(0);  // it keeps whole pages of small blocks that lie below one in use
+#endif
 }
 
 BlockCache::Sizes BlockCache::sizes() {

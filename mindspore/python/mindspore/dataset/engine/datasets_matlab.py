@@ -30,8 +30,10 @@ def matlab(op: str, path: str, *names: str) -> list[Any]:
     """Variables of a file of MATLAB."""
     try:
         from scipy import io  # type: ignore[import-untyped]
-    except ImportError:
-        raise ImportError(f"For '{op}', SciPy must be installed: pip install scipy.") from None
+    except ImportError as error:
+        raise ImportError(
+            f"For '{op}', SciPy must be installed (pip install scipy), but importing it gave: {error}."
+        ) from None
     try:
         content = io.loadmat(path)
         return [content[name] for name in names]

@@ -39,9 +39,9 @@ def library(op: str) -> Any:
     """The package that knows the models."""
     try:
         import sentencepiece  # type: ignore[import-not-found,import-untyped]
-    except ImportError:
+    except ImportError as error:
         raise ImportError(
-            f"For '{op}', SentencePiece must be installed: pip install sentencepiece."
+            f"For '{op}', SentencePiece must be installed (pip install sentencepiece), but importing it gave: {error}."
         ) from None
     return sentencepiece
 

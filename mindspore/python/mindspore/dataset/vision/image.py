@@ -30,8 +30,10 @@ def pil_module(op: str) -> Any:
     """PIL.Image; a clear error where Pillow is missing."""
     try:
         from PIL import Image
-    except ImportError:
-        raise ImportError(f"For '{op}', Pillow must be installed: pip install pillow.") from None
+    except ImportError as error:
+        raise ImportError(
+            f"For '{op}', Pillow must be installed (pip install pillow), but importing it gave: {error}."
+        ) from None
     return Image
 
 
