@@ -112,8 +112,6 @@ OpDef& Regions(OpDef& op) {
 Shape RegionsShape(const InferContext& c, const Shape& features) {
   c.CheckSameDType(0, 1);
   c.Check(features.rank() == 4, "'features' must have 4 dimensions, but got shape {}", features);
-  c.Check(features.dim(2) > 0 && features.dim(3) > 0,
-          "images must not be empty, but got features of shape {}", features);
   c.Check(c.rank(1) == 2 && c.dim(1, 1) == 5, "'rois' must have shape (n, 5), but got {}",
           c.shape(1));
   int64_t height = c.attr<int64_t>("pooled_height"), width = c.attr<int64_t>("pooled_width");

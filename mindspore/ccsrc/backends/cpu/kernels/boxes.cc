@@ -62,7 +62,7 @@ struct Points {
     for (int64_t i = 0; i < each * results; ++i) {
       T share = (static_cast<T>(i % each) + T{0.5}) / static_cast<T>(each);
       T at = begin + (static_cast<T>(i / each) + share) * step;
-      if (!(at >= T{-1} && at <= static_cast<T>(size))) continue;
+      if (size == 0 || !(at >= T{-1} && at <= static_cast<T>(size))) continue;
       at = std::clamp<T>(at, 0, static_cast<T>(size - 1));
       Point<T>& p = points[static_cast<size_t>(i)];
       p.low = static_cast<int64_t>(at);

@@ -95,7 +95,7 @@ struct Points {
     const R share = ((R)sample + (R)0.5) / (R)each;
     R at = begin + ((R)result + share) * step;
     Point<R> p = {0, 0, 0, 0};
-    if (!(at >= -1 && at <= (R)size)) return p;
+    if (size == 0 || !(at >= -1 && at <= (R)size)) return p;
     const R last = (R)(size - 1);
     at = at < 0 ? 0 : at > last ? last : at;
     p.low = (long long)at;
