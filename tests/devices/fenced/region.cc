@@ -99,7 +99,10 @@ void* Region::Allocate(size_t bytes) {
     std::lock_guard lock(mutex_);
     auto it = free_.begin();
     while (it != free_.end() && it->second < whole) ++it;
-    if (it == free_.end()) Throw(ErrorKind::kMemory, "{} bytes must fit into the device", bytes);
+    if (it == free_.end()) {
+      Throw(ErrorKind::kMemory, "{} bytes must fit into memory, but the device has no room for them",
+            bytes);
+    }
     offset = it->first;
     size_t rest = it->second - whole;
     free_.erase(it);
