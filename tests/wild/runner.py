@@ -62,8 +62,8 @@ class Worker:
 
     def is_busy(self) -> bool:
         """Looks after the process; whether there is more to do."""
-        (at,) = struct.unpack("q", self.notes.read_bytes()[:8])
         status = self.process.poll()
+        (at,) = struct.unpack("q", self.notes.read_bytes()[:8])
         if status is None:
             if at != self.at:
                 self.at, self.since = at, time.monotonic()

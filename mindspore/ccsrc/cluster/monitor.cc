@@ -24,6 +24,20 @@ constexpr size_t kMostGuests = 4096;
 constexpr size_t kMostMarks = 4096;  // of a group, that are not told by all
 constexpr size_t kMostPast = 64;     // steps of a group and rank that are compared
 
+// All signals wait while it lives, and in threads that are started meanwhile.
+class NoSignals {
+ public:
+  NoSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
+
 }  // namespace
 
 int64_t NowInMilliseconds() {
@@ -33,21 +47,13 @@ int64_t NowInMilliseconds() {
 }
 
 std::thread StartQuietThread(std::function<void()> work) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // the thread inherits it
-  std::thread thread;
-  bool started = true;
+  NoSignals inherited;
   try {
-    thread = std::thread(std::move(work));
+    return std::thread(std::move(work));
   } catch (const std::system_error&) {
-    started = false;
+    Throw(ErrorKind::kRuntime,
+          "for a group of processes the system must give one more thread, but it has none");
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (!started) {
-    Throw(ErrorKind::kRuntime, "the system must give one more thread, to watch other processes");
-  }
-  return thread;
 }
 
 Bell::Bell() : socket_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}

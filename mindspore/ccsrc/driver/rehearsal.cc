@@ -6,7 +6,6 @@
 #include <cstring>
 #include <exception>
 #include <map>
-#include <system_error>
 #include <thread>
 
 #include "base/mutex.h"
@@ -182,9 +181,10 @@ void Rehearsal::RunTogether(std::vector<Part>& parts, bool random) const {
       groups_->Fail();
     }
   };
+  threads.reserve(parts.size());
   try {
     while (threads.size() < parts.size()) threads.emplace_back(run, threads.size());
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {  // the system's, or of memory
     parts[threads.size()].error = std::make_exception_ptr(
         Error(ErrorKind::kRuntime, fmt::format("the system must give a thread for each of {} "
                                                "devices, but gave {}",

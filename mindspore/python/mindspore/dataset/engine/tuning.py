@@ -71,6 +71,8 @@ class Tuner:
             save(self._dataset, self.found, self.changes)
         elif (told := self._pipeline.facts()) is not None:
             facts = Facts(*told)
+            if facts.workers == 0:  # the system has no threads to give
+                return
             why = f"as they were: fewer than {_LEAST_STEPS} rows were given"
             save(self._dataset, (facts.workers, facts.items), [why])
 

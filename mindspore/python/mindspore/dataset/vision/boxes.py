@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mindspore.dataset.core.random import row_rng
-from mindspore.dataset.core.validator_helpers import check_probability, check_type
+from mindspore.dataset.core.validator_helpers import array_of, check_probability, check_type
 from mindspore.dataset.transforms.transforms import TensorOperation
 from mindspore.dataset.vision import image as im
 from mindspore.dataset.vision.operations import (
@@ -43,7 +43,7 @@ class _WithBoxes(TensorOperation):
 
 def _checked(op: str, image: np.ndarray, given: Any) -> np.ndarray:
     """A copy of the boxes, which must lie in the image."""
-    boxes = np.array(given)
+    boxes = array_of(op, given).copy()
     if boxes.dtype.kind not in "uif":
         raise TypeError(f"For '{op}', the boxes must be numbers, but got {boxes.dtype}.")
     if boxes.ndim != 2 or boxes.shape[1] < 4:

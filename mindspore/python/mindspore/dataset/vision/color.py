@@ -5,6 +5,7 @@ are given or drawn; what they do with PIL images is in `pillow`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -190,8 +191,8 @@ class Grayscale(ImageTensorOperation):
     """Gray with one channel (an <H, W> array) or three."""
 
     def __init__(self, num_output_channels: int = 1) -> None:
-        check_type("Grayscale", "num_output_channels", num_output_channels, int)
-        if num_output_channels not in (1, 3):
+        known = isinstance(num_output_channels, Integral) and num_output_channels in (1, 3)
+        if not known:
             raise ValueError(
                 "For 'Grayscale', num_output_channels must be 1 or 3, but got "
                 f"{num_output_channels}."

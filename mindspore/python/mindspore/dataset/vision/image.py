@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mindspore.dataset.core.validator_helpers import check_int, check_type
+from mindspore.dataset.core.validator_helpers import array_of, check_int, check_type
 from mindspore.dataset.vision.utils import Border
 
 _MAX_EXTENT = 1 << 16
@@ -44,7 +44,7 @@ def unreadable(module: Any) -> tuple[type[Exception], ...]:
 
 def as_image(op: str, image: Any) -> np.ndarray:
     """The image as an array of rank 2 or 3."""
-    array = np.asarray(image)
+    array = array_of(op, image)
     if array.dtype.kind not in "uifb":
         raise TypeError(f"For '{op}', the image must hold numbers, but got {array.dtype}.")
     if array.ndim not in (2, 3):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -413,9 +414,8 @@ class RandomResizedCrop(ImageTensorOperation):
         self.size = im.size_pair(op, size)
         for name, pair in (("scale", scale), ("ratio", ratio)):
             check_type(op, name, pair, (list, tuple))
-            for number in pair:
-                check_type(op, name, number, (int, float))
-            if len(pair) != 2 or not 0 <= pair[0] <= pair[1] or pair[1] <= 0:
+            known = len(pair) == 2 and all(isinstance(end, Real) for end in pair)
+            if not known or not 0 <= pair[0] <= pair[1] or pair[1] <= 0:
                 raise ValueError(
                     f"For '{op}', {name} must be (low, high) with 0 <= low <= high, but got "
                     f"{pair!r}."

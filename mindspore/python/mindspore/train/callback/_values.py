@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import numbers
 import re
-import sys
 from typing import Any
 
 import numpy as np
@@ -53,9 +52,7 @@ def check_number(op: str, name: str, value: Any) -> float:
     try:
         return float(value)
     except OverflowError:
-        raise ValueError(
-            f"For '{op}', '{name}' must be at most {sys.float_info.max:.3g}."
-        ) from None
+        raise ValueError(f"For '{op}', '{name}' must fit into a float, but is too large.") from None
 
 
 def monitored(params: Any, op: str, monitor: str) -> float | None:
