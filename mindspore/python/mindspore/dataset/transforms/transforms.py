@@ -101,7 +101,9 @@ class TypeCast(TensorOperation):
         try:
             return np.asarray(value).astype(self.data_type)
         except (TypeError, ValueError, OverflowError):
-            raise _unlike("TypeCast", value, f"hold what can be {self.data_type}") from None
+            raise _unlike(
+                type(self).__name__, value, f"hold what can be {self.data_type}"
+            ) from None
 
 
 class OneHot(TensorOperation):

@@ -13,7 +13,7 @@ from mindspore import _core
 from mindspore.dataset.core.random import row_key, row_rng
 from mindspore.dataset.core.validator_helpers import check_int, check_probability, check_type
 from mindspore.dataset.transforms import native
-from mindspore.dataset.transforms.transforms import PyTensorOperation, numpy_type
+from mindspore.dataset.transforms.transforms import PyTensorOperation, TypeCast, numpy_type
 from mindspore.dataset.vision import image as im
 from mindspore.dataset.vision import pillow
 from mindspore.dataset.vision.utils import Border, Inter
@@ -164,19 +164,8 @@ class ToTensor(PyTensorOperation):
         return chw.astype(self.output_type) / self.output_type.type(255)
 
 
-class ToType(PyTensorOperation):
+class ToType(TypeCast, PyTensorOperation):
     """The array in another type."""
-
-    def __init__(self, data_type: Any) -> None:
-        self.data_type = numpy_type(data_type)
-
-    def spec(self) -> native.Spec | None:
-        """See native.spec_of."""
-        number = native.dtype_number(self.data_type)
-        return None if number is None else ("TypeCast", [float(number)])
-
-    def _apply(self, value: Any) -> Any:
-        return np.asarray(value).astype(self.data_type)
 
 
 class HWC2CHW(PyTensorOperation):
