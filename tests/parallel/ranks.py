@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -44,14 +45,16 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     """Runs a program of `programs` in so many processes; its output and status."""
     start = launcher or [mpiexec(), "--oversubscribe", "-n", str(ranks)]
-    return subprocess.run(
-        [*start, sys.executable, str(PROGRAMS / program), *arguments],
-        env=settings(**environment),
-        capture_output=True,
-        text=True,
-        timeout=DEADLINE,
-        check=False,
-    )
+    # A launcher does not start where one with its number, which a test had killed, left its files.
+    with tempfile.TemporaryDirectory(prefix="ms", ignore_cleanup_errors=True) as scratch:
+        return subprocess.run(
+            [*start, sys.executable, str(PROGRAMS / program), *arguments],
+            env=settings(**{"TMPDIR": scratch, **environment}),
+            capture_output=True,
+            text=True,
+            timeout=DEADLINE,
+            check=False,
+        )
 
 
 def passes(program: str, ranks: int, *arguments: str, **options: str) -> str:

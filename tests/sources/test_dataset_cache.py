@@ -269,6 +269,12 @@ def test_a_server_that_is_gone_is_an_error_and_the_next_epoch_works(counted):
     assert values(data) == [2.0 * x for x in range(3000)]
 
 
+def stands_still(process):
+    """Whether each of its threads has noticed that it is to stop, which those that are woken meanwhile may not."""
+    threads = [stat.read_text() for stat in Path(f"/proc/{process}/task").glob("*/stat")]
+    return all(text.rpartition(") ")[2].startswith("T") for text in threads)
+
+
 def test_a_server_that_hangs_is_an_error(counted):
     cache = ds.DatasetCache(1)
     ds.config.set_multiprocessing_timeout_interval(1)
@@ -277,6 +283,8 @@ def test_a_server_that_hangs_is_an_error(counted):
     server = server_of(cache)
     os.kill(server, signal.SIGSTOP)
     try:
+        while not stands_still(server):
+            time.sleep(0.01)
         with pytest.raises(RuntimeError, match="must answer within 1 s"):
             values(data)
     finally:

@@ -186,7 +186,18 @@ Prefetcher::Prefetcher(CursorRef cursor, PrefetchOptions options)
   state_->grain = options.grain;
 }
 
-Prefetcher::~Prefetcher() { Stop(); }
+// A worker that said farewell still holds the state for a moment: what rows were made of goes here,
+// so that it is gone for who drops us.
+Prefetcher::~Prefetcher() {
+  Stop();
+  State& state = *state_;
+  std::unique_lock lock(state.mutex);
+  if (state.running > 0) return;  // the last of them takes it along
+  CursorRef cursor = std::move(state.cursor);
+  auto pieces = std::move(state.pieces);
+  Piece current = std::move(state.current);
+  lock.unlock();
+}
 
 void Prefetcher::Stop() {
   State& state = *state_;

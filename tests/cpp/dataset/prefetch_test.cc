@@ -140,6 +140,22 @@ TEST(Prefetch, AnotherThreadMayStopIt) {
   taker.join();
 }
 
+// What a node holds, such as the processes of its workers, goes with the last iterator: at once, not
+// when a thread that has ended is done with its stack.
+TEST(Prefetch, NothingIsHeldAfterIt) {
+  for (int i = 0; i < 3000; ++i) {
+    auto held = std::make_shared<int>();
+    NodeRef node = Mapped(Counted(20), [held](Row&) {});
+    auto rows = Prefetched(node, 3, 1);
+    node.reset();
+    Row row;
+    ASSERT_TRUE(rows->Next(&row));
+    row = {};
+    rows.reset();
+    ASSERT_EQ(held.use_count(), 1) << "in round " << i;
+  }
+}
+
 TEST(Prefetch, NumbersMayChangeOnTheWay) {
   NodeRef node = Mapped(Counted(400), [](Row&) {});
   auto rows = Prefetched(node, 1);
