@@ -203,6 +203,7 @@ class Master:
             self.calls[lines] = _names.Called(*message["called"])
         elif "failed" in message:
             self.failed = int(message["failed"])
+            lines.send(heard=True)
         elif "ended" in message:
             for agent in self.agents:
                 if id(agent) == message["ended"]:
@@ -257,6 +258,7 @@ class Follower:
         self.args = args
         self.lines = self._join()
         self.restarts = 0  # what the master says when the job has failed and starts again
+        self.heard = False  # whether the master knows of a process that failed here
         self.running: dict[int, subprocess.Popen] = {}
         self.name: str | None = None  # that this machine's processes are to see in place of its own
 
@@ -311,6 +313,7 @@ class Follower:
             if "status" in message:
                 self.restarts = int(message.get("restarts", 0))
                 return int(message["status"])
+            self.heard = self.heard or "heard" in message
             if "run" in message:
                 self.running[message["run"]] = subprocess.Popen(
                     ["sh", "-c", message["command"]],

@@ -191,6 +191,11 @@ class _Job:
             print(f"msrun: rank {rank} ended with status {status}.", file=sys.stderr)
         return int(status)
 
+    def say_heard(self) -> None:
+        """Lets the process that failed end: who decides what becomes of the job knows of it."""
+        with contextlib.suppress(OSError):  # the disk is full: then the launcher hears of it
+            Path(f"{self.surroundings.failed}.heard").touch()
+
     def _vanished(self) -> str | None:
         """A rank of this machine of which nobody is left who could tell its status."""
         now = time.monotonic()
@@ -277,6 +282,8 @@ class _Main(_Job):
 
     def _status(self, process: subprocess.Popen) -> int | None:
         failure = self.failure()
+        if failure is not None:
+            self.say_heard()
         if self.master:
             self.master.attend(0)
             failure = self.master.failed if failure is None else failure
@@ -334,6 +341,8 @@ class _Part(_Job):
             failure = None if self.told else self.failure()
             if failure is not None:
                 follower.lines.send(failed=failure)
+            if follower.heard:
+                self.say_heard()
         self.restarts, self.again = follower.restarts, follower.restarts > 0
         if status and self.args.join:
             print(f"msrun: the job ended with status {status}.", file=sys.stderr)

@@ -8,8 +8,10 @@ import os
 import runpy
 import signal
 import sys
+import time
 
 _PR_SET_PDEATHSIG = 1
+_PATIENCE = 10.0  # seconds until msrun says that it has heard of a failure
 
 
 def _end_with_the_launcher() -> None:
@@ -83,8 +85,9 @@ def main() -> None:
 
 
 def _stay_until_it_ends(rank: int, failed: str) -> None:
-    """Returns in a child, which becomes the script. Where that fails it is written into a file, which msrun looks for: the launcher is to
-    leave the others alone, who may have something to save."""
+    """Returns in a child, which becomes the script. Where that fails it is written into a file, which msrun looks for. The launcher does
+    not hear of it: it is to leave the others alone, who may have something to save, and Open MPI counts a process that failed twice,
+    so that it ends while one of them is there."""
     child = os.fork()
     if child == 0:
         _end_with_the_launcher()
@@ -97,6 +100,8 @@ def _stay_until_it_ends(rank: int, failed: str) -> None:
     status = code if code >= 0 else 128 - code
     if status:
         _tell(failed, f"{rank} {status}\n")
+        if _is_there(f"{failed}.heard"):
+            status = 0
     with contextlib.suppress(OSError):
         os.unlink(here)
     os._exit(status)
@@ -112,6 +117,15 @@ def _tell(path: str, text: str) -> None:
         with contextlib.suppress(FileExistsError):
             os.link(aside, path)
         os.unlink(aside)
+
+
+def _is_there(path: str) -> bool:
+    end = time.monotonic() + _PATIENCE
+    while not os.path.exists(path):
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
 
 
 if __name__ == "__main__":
