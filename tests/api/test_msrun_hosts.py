@@ -88,6 +88,21 @@ def test_where_one_fails_all_machines_hear(folder, machines, mpiexec):
     assert [status for status, _, _ in end(jobs)] == [5, 5]
 
 
+@pytest.mark.parametrize("mpiexec", mpiexecs())
+def test_who_is_left_on_any_machine_may_go_on(folder, machines, mpiexec):
+    (folder / "net.py").write_text("""
+import os, pathlib, sys, time
+rank = int(os.environ["RANK_ID"])
+pathlib.Path(os.environ["MSRUN_JOINED"]).touch()
+time.sleep(1 + rank % 3)
+if rank == 3: sys.exit(5)
+pathlib.Path(f"saved_{rank}").touch()
+""")
+    jobs = [start(folder, m, n, "net.py", mpiexec=mpiexec) for n, m in enumerate(machines)]
+    assert [status for status, _, _ in end(jobs)] == [5, 5]
+    assert sorted(path.name for path in folder.glob("saved_*")) == ["saved_0", "saved_1", "saved_2"]
+
+
 @pytest.mark.parametrize("killed", [0, 1])
 def test_the_death_of_one_msrun_ends_all(folder, machines, killed):
     jobs = [start(folder, m, n, "net.py", "sleep") for n, m in enumerate(machines)]
