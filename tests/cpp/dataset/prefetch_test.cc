@@ -209,7 +209,9 @@ TEST(Prefetch, LargeRowsAmongCheapOnesKeepToTheBytes) {
     most = std::max(most, made - (i - kCheap));
   }
   EXPECT_THROW(rows.Next(&row), Error);
-  EXPECT_LE(most, 12 + 3);
+  // Pieces of a third of the bytes and a row: two may be under way when the queue is found to have
+  // room, and the taker has one.
+  EXPECT_LE(most, 12 + 3 * (12 / 3 + 1));
 }
 
 TEST(Prefetch, FewRowsAheadArePiecesOfAFewRows) {
