@@ -140,8 +140,8 @@ TEST(Prefetch, AnotherThreadMayStopIt) {
   taker.join();
 }
 
-// What a node holds, such as the processes of its workers, goes with the last iterator: at once, not
-// when a thread that has ended is done with its stack.
+// What a node holds, such as the processes of its workers, goes with the last iterator: at once,
+// not when a thread that has ended is done with its stack.
 TEST(Prefetch, NothingIsHeldAfterIt) {
   for (int i = 0; i < 3000; ++i) {
     auto held = std::make_shared<int>();

@@ -98,6 +98,7 @@ class Parameter(Tensor):
     parallel_optimizer_comm_recompute = False
     requires_aggr = True
     sliced = False
+    sparse_grad = False  # its gradient tells which rows were looked up: see nn.EmbeddingLookup
     unique = False
 
     def __new__(cls, default_input: Any, *_args: Any, **_kwargs: Any) -> Parameter:

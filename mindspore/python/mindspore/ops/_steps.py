@@ -13,9 +13,17 @@ from mindspore.ops._bind import bound, raw
 _assign, _sum, _mean, _select = raw("Assign"), raw("ReduceSum"), raw("ReduceMean"), raw("Select")
 
 
-def keep(parameter: Any, value: Tensor) -> None:
-    """Gives a Parameter a value of its shape, in its own dtype."""
+def keep(parameter: Any, value: Tensor, touched: Tensor | None = None) -> None:
+    """Gives a Parameter a value of its shape, in its own dtype; only where it is `touched`, where that is given."""
+    if touched is not None:
+        value = _select(touched, value, wide(parameter))
     _assign(parameter, value if value.dtype == parameter.dtype else value.astype(parameter.dtype))
+
+
+def touched_by(gradients: Any, flags: tuple) -> tuple:
+    """Of each gradient whose flag is set, where it is anything but -0: see nn.EmbeddingLookup."""
+    pairs = zip(gradients, flags)
+    return tuple(bound.logical_or(g != 0, 1.0 / g > 0) if flag else None for g, flag in pairs)
 
 
 def moved(average: Any, value: Tensor, factor: Any) -> Tensor:
@@ -51,6 +59,49 @@ def amsgrad(
     keep(m, mean)
     keep(v, square)
     keep(most, largest)
+
+
+def lazy_adam(
+    w: Any,
+    m: Any,
+    v: Any,
+    gradient: Tensor,
+    rate: Any,
+    touched: Any,
+    beta1: Any,
+    beta2: Any,
+    eps: Any,
+    nesterov: bool,
+) -> None:
+    """Adam that leaves alone what is not touched; `rate` has the bias correction in it."""
+    g = wide(gradient)
+    mean, square = moved(m, g, beta1), moved(v, g * g, beta2)
+    ahead = moved(mean, g, beta1) if nesterov else mean
+    keep(w, wide(w) - rate * ahead / (bound.sqrt(square) + eps), touched)
+    keep(m, mean, touched)
+    keep(v, square, touched)
+
+
+def ftrl(
+    w: Any,
+    squares: Any,
+    linear: Any,
+    gradient: Tensor,
+    rate: Any,
+    touched: Any,
+    l1: float,
+    l2: float,
+    power: float,
+) -> None:
+    """What ApplyFtrl does, but that it leaves alone what is not touched."""
+    g, before = wide(gradient), wide(squares)
+    total = before + g * g
+    root, root_before = bound.pow(total, -power), bound.pow(before, -power)
+    line = wide(linear) + g - (root - root_before) / rate * wide(w)
+    best = (bound.sign(line) * l1 - line) / (root / rate + 2.0 * l2)
+    keep(w, _select(bound.abs(line) > l1, best, bound.zeros_like(best)), touched)
+    keep(squares, total, touched)
+    keep(linear, line, touched)
 
 
 def infinity(
@@ -172,17 +223,17 @@ def resilient(
 
 
 def proximal_adagrad(
-    w: Any, squares: Any, gradient: Tensor, rate: Any, l1: float, l2: float
+    w: Any, squares: Any, gradient: Tensor, rate: Any, touched: Any, l1: float, l2: float
 ) -> None:
-    """Adagrad's step, then the weights that are best for an L1 and an L2 penalty near there."""
+    """Adagrad's step, then the weights that are best for an L1 and an L2 penalty near there. Leaves alone what is not touched."""
     g = wide(gradient)
     total = wide(squares) + g * g
     own = rate / bound.sqrt(total)
     near = wide(w) - g * own
     if l1 > 0:
         near = bound.sign(near) * bound.maximum(bound.abs(near) - own * l1, 0.0)
-    keep(w, near / (own * l2 + 1.0))
-    keep(squares, total)
+    keep(w, near / (own * l2 + 1.0), touched)
+    keep(squares, total, touched)
 
 
 def norm_of(x: Tensor) -> Tensor:

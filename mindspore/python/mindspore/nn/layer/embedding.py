@@ -87,6 +87,26 @@ class Embedding(Cell):
         )
 
 
+class _SparseGather(Cell):
+    """Rows of a table. The gradient of rows that are not looked up is -0, of all others +0 or anything else: so LazyAdam, FTRL and
+    ProximalAdagrad tell which they are to leave alone, whatever gradients are scaled, clipped or added to on the way."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gather = P.Gather()
+
+    def construct(self, table: Tensor, places: Tensor) -> Tensor:
+        """The rows."""
+        return self.gather(table, places, 0)
+
+    def bprop(self, table: Tensor, places: Tensor, out: Tensor, dout: Tensor) -> Any:
+        """Sums of what came for each row."""
+        flat, rows = places.reshape((-1,)), table.shape[0]
+        sums = ops.unsorted_segment_sum(dout.reshape((-1, table.shape[1])), flat, rows)
+        counts = ops.unsorted_segment_sum(ops.ones_like(flat), flat, rows).expand_dims(-1)
+        return ops.select(counts > 0, sums, -ops.zeros_like(sums)), ops.zeros_like(places)
+
+
 class _Table(Cell):
     """A table whose rows are looked up; indices outside of it give zeros."""
 
@@ -120,7 +140,8 @@ class _Table(Cell):
         self.max_norm = max_norm
         table = initializer(param_init, (vocab_size, embedding_size), dtype)
         self.embedding_table = Parameter(table, name="embedding_table")
-        self.gather = P.Gather()
+        self.embedding_table.sparse_grad = sparse
+        self.gather: Any = _SparseGather() if sparse else P.Gather()
         self.reduce_sum = P.ReduceSum(keep_dims=True)
         self.maximum = P.Maximum()
         self.sqrt = P.Sqrt()
@@ -129,7 +150,10 @@ class _Table(Cell):
         """Rows, no longer than the bound."""
         inside = ops.logical_and(indices >= 0, indices < self.vocab_size)
         places = ops.select(inside, indices, ops.zeros_like(indices))
-        rows = self.gather(self.embedding_table, places, 0)
+        if self.sparse:
+            rows = self.gather(self.embedding_table, places)
+        else:
+            rows = self.gather(self.embedding_table, places, 0)
         rows = ops.select(inside.expand_dims(-1), rows, ops.zeros_like(rows))
         if self.max_norm is None:
             return rows
@@ -149,7 +173,7 @@ class EmbeddingLookup(_Table):
         slice_mode: How the table is split in parallel training.
         manual_shapes: The parts with slice_mode 'field_slice'.
         max_norm: The bound on the Euclidean norm of a result, or None.
-        sparse: Whether the gradient may be sparse.
+        sparse: Whether LazyAdam, FTRL and ProximalAdagrad leave rows alone that a step did not look up.
         dtype: The dtype of the table.
         vocab_cache_size: Accepted; the whole table is in memory.
     """
@@ -198,7 +222,7 @@ class MultiFieldEmbeddingLookup(_Table):
         slice_mode: How the table is split in parallel training.
         feature_num_list: The parts with slice_mode 'field_slice'.
         max_norm: The bound on the Euclidean norm of a row, or None.
-        sparse: Whether the gradient may be sparse.
+        sparse: As for EmbeddingLookup.
         operator: How rows of a field are joined: 'SUM', 'MEAN' or 'MAX'.
         dtype: The dtype of the table.
 

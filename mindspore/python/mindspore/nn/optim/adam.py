@@ -14,7 +14,7 @@ from mindspore.common.tensor import Tensor
 from mindspore.nn.optim.optimizer import Optimizer, compiled, opt_init_args_register
 from mindspore.ops import operations as P
 from mindspore.ops._each import chosen, each, of_each, scaled, steps
-from mindspore.ops._steps import amsgrad
+from mindspore.ops._steps import amsgrad, lazy_adam, rest_of, touched_by
 
 # The factor of a moving average.
 Beta: TypeAlias = Annotated[Float, within(0.0, 1.0, "none")]
@@ -42,6 +42,7 @@ class Adam(Optimizer):
     """
 
     _power_shape: tuple[int, ...] = ()  # as checkpoints have it
+    _may_be_lazy = False
 
     @opt_init_args_register
     def __init__(
@@ -75,12 +76,15 @@ class Adam(Optimizer):
         self.moment2 = self.parameters.clone(prefix="moment2", init="zeros")
         if use_amsgrad:
             self.vhat = self.parameters.clone(prefix="vhat", init="zeros")
+        self.sparse = self._sparse()
+        self.lazy = any(self.sparse) and (self._may_be_lazy or bool(kwargs.get("use_lazy")))
         self.opt = P.Adam(use_locking, use_nesterov)
         self.assign = P.Assign()
 
     @compiled
     def construct(self, gradients: Sequence[Tensor]) -> bool:
         """Update the parameters."""
+        touched = touched_by(gradients, self.sparse) if self.lazy else ()
         gradients = self._prepare(gradients)
         lr = self.get_lr()
         self._next_step()
@@ -88,7 +92,13 @@ class Adam(Optimizer):
         beta2_power = self.beta2_power * self.beta2
         self.assign(self.beta1_power, beta1_power)
         self.assign(self.beta2_power, beta2_power)
-        if self.use_amsgrad:
+        if self.lazy:
+            step = self.global_step.reshape(()).astype(mstype.float32)
+            corrected = ops.sqrt(rest_of(self.beta2, step)) / rest_of(self.beta1, step)
+            rates = scaled(of_each(lr, self.param_length), corrected)
+            rows = (self.parameters, self.moment1, self.moment2, gradients, rates, touched)
+            steps(lazy_adam, rows, self.beta1, self.beta2, self.eps, self.use_nesterov)
+        elif self.use_amsgrad:
             corrected = ops.sqrt(1.0 - beta2_power) / (1.0 - beta1_power)
             columns = (self.parameters, self.moment1, self.moment2, self.vhat, gradients)
             rates = scaled(of_each(lr, self.param_length), corrected)
@@ -154,7 +164,9 @@ class _PlainAdam(Adam):
 
 
 class LazyAdam(_PlainAdam):
-    """Adam for embeddings; with dense gradients it is Adam."""
+    """Adam for embeddings: rows of a sparse nn.EmbeddingLookup that a step did not look up stay as they are, and so do their moments."""
+
+    _may_be_lazy = True
 
 
 class AdamOffload(_PlainAdam):

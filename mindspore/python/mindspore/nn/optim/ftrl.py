@@ -9,7 +9,8 @@ from mindspore.common._kinds import Finite, NotNegative
 from mindspore.common.tensor import Tensor
 from mindspore.nn.optim.optimizer import Optimizer, compiled, opt_init_args_register
 from mindspore.ops import operations as P
-from mindspore.ops._each import each
+from mindspore.ops._each import each, of_each, steps
+from mindspore.ops._steps import ftrl, touched_by
 
 
 class FTRL(Optimizer):
@@ -54,14 +55,22 @@ class FTRL(Optimizer):
         self.lr_power = float(lr_power)
         self.moments = self.parameters.clone(prefix="moments", init=float(initial_accum))
         self.linear = self.parameters.clone(prefix="linear", init="zeros")
+        self.sparse = self._sparse()
+        self.lazy = any(self.sparse)
         self.opt = P.ApplyFtrl(use_locking=use_locking)
 
     @compiled
     def construct(self, grads: Sequence[Tensor]) -> bool:
         """Update the parameters."""
+        touched = touched_by(grads, self.sparse)
         grads = self._prepare(grads)
         lr = self.get_lr()
         self._next_step()
+        if self.lazy:
+            rates = of_each(lr, self.param_length)
+            columns = (self.parameters, self.moments, self.linear, grads, rates, touched)
+            steps(ftrl, columns, self.l1, self.l2, self.lr_power)
+            return True
         each(
             self.opt,
             self.param_length,

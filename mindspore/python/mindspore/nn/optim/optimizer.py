@@ -402,6 +402,10 @@ class Optimizer(UpdateCell):
         gradients = self.gradients_centralization(gradients)
         return self.scale_grad(gradients)
 
+    def _sparse(self) -> tuple[bool, ...]:
+        """Of each weight, whether its gradient tells which rows were looked up."""
+        return tuple(weight.sparse_grad for weight in self.parameters)
+
     def _as_weights(self, gradients: Any) -> Any:
         """The gradients in the dtypes of the weights: mixed precision gives others."""
         check_count(self.cls_name, gradients, self.parameters)

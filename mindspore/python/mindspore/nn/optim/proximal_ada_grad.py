@@ -9,7 +9,7 @@ from mindspore.common._kinds import NotNegative
 from mindspore.common.tensor import Tensor
 from mindspore.nn.optim.optimizer import Optimizer, compiled, opt_init_args_register
 from mindspore.ops._each import of_each, steps
-from mindspore.ops._steps import proximal_adagrad
+from mindspore.ops._steps import proximal_adagrad, touched_by
 
 
 class ProximalAdagrad(Optimizer):
@@ -43,14 +43,17 @@ class ProximalAdagrad(Optimizer):
         self.accum = self.parameters.clone(prefix="accum", init=float(accum))
         self.l1 = float(l1)
         self.l2 = float(l2)
+        self.sparse = self._sparse()
 
     @compiled
     def construct(self, grads: Sequence[Tensor]) -> bool:
         """Update the parameters."""
+        touched = touched_by(grads, self.sparse)
         grads = self._prepare(grads)
         rates = of_each(self.get_lr(), self.param_length)
         self._next_step()
-        steps(proximal_adagrad, (self.parameters, self.accum, grads, rates), self.l1, self.l2)
+        columns = (self.parameters, self.accum, grads, rates, touched)
+        steps(proximal_adagrad, columns, self.l1, self.l2)
         return True
 
 
