@@ -7,7 +7,9 @@ import pytest
 from peers import torch
 
 import mindspore as ms
-from mindspore import Parameter, Tensor, nn
+from mindspore import Parameter, ParameterTuple, Tensor, nn, ops
+from mindspore.ops import composite as C
+from mindspore.ops import functional as F
 
 SHAPES = {"a.weight": (2, 3), "a.bias": (3,), "bn.gamma": (4,)}
 RNG = np.random.default_rng(0)
@@ -452,3 +454,99 @@ def test_an_optimizer_of_ones_own_reads_decays_as_tensors(mode):
     of_groups = Decays(0.1, [{"params": [w], "weight_decay": 0.25}, {"params": [v]}])((w, v))
     assert all(isinstance(d, Tensor) and d.dtype == ms.float32 for d in of_groups)
     assert [float(d) for d in of_groups] == [0.25, 0.0]
+
+
+@pytest.mark.parametrize(
+    "make", [nn.Adam, nn.LazyAdam, nn.Momentum, nn.FTRL], ids=lambda m: m.__name__
+)
+def test_parameters_named_as_an_attribute_of_the_optimizer(make, mode):
+    names = (
+        "eps",
+        "beta1",
+        "weight_decay",
+        "momentum",
+        "l1",
+        "sparse",
+        "lazy",
+        "opt",
+        "assign",
+        "sens",
+    )
+
+    class Net(nn.Cell):
+        def __init__(self, prefix):
+            super().__init__()
+            self.weights = ParameterTuple(
+                [Parameter(Tensor([1.0, 2.0]), name=prefix + name) for name in names]
+            )
+
+        def construct(self, x):
+            for weight in self.weights:
+                x = x * weight
+            return x.sum()
+
+    ends = []
+    for net in (Net(""), Net("my_")):
+        weights = net.trainable_params()
+        rest = (0.1, 0.9) if make is nn.Momentum else (0.1,) if make is not nn.FTRL else ()
+        step = nn.TrainOneStepCell(net, make(weights, *rest))
+        for _ in range(3):
+            step(Tensor([0.5, 0.25]))
+        ends.append([weight.asnumpy() for weight in weights])
+    np.testing.assert_array_equal(*ends)
+    assert (ends[0][0] != [1.0, 2.0]).all()
+
+
+class OwnDecay(nn.Optimizer):
+    """As public models write theirs: going over groups with the maps that the base has."""
+
+    def __init__(self, params, learning_rate, weight_decay=0.0):
+        super().__init__(learning_rate, params, weight_decay)
+        self.moments = self.parameters.clone(prefix="m", init="zeros")
+
+    def construct(self, gradients):
+        lr, decay = self.get_lr(), self.weight_decay
+        if self.is_group:
+            return self.hyper_map(
+                F.partial(own_step, lr),
+                decay,
+                self.parameters,
+                self.moments,
+                gradients,
+                self.decay_flags,
+                self.optim_filter,
+            )
+        return self.map_(
+            F.partial(own_step, lr, decay),
+            self.parameters,
+            self.moments,
+            gradients,
+            self.decay_flags,
+            self.optim_filter,
+        )
+
+
+own_step = C.MultitypeFuncGraph("own_step")
+
+
+@own_step.register("Tensor", "Tensor", "Tensor", "Tensor", "Tensor", "Bool", "Bool")
+@own_step.register("Tensor", "Number", "Tensor", "Tensor", "Tensor", "Bool", "Bool")
+def _own_step(lr, decay, weight, moment, gradient, flag, chosen):
+    if not chosen:
+        return gradient
+    moment_now = moment * 0.5 + gradient
+    update = moment_now + weight * decay if flag else moment_now
+    ops.assign(moment, moment_now)
+    return F.depend(True, ops.assign(weight, weight - lr * update))
+
+
+@pytest.mark.parametrize("groups", [True, False])
+def test_an_optimizer_of_a_user_with_what_the_base_has(groups, mode):
+    net = nn.Dense(2, 1, weight_init="ones", bias_init="ones")
+    params = net.trainable_params()
+    if groups:
+        params = [{"params": params[:1], "weight_decay": 0.1}, {"params": params[1:]}]
+    optimizer = OwnDecay(params, 0.5, 0.0 if groups else 0.1)
+    nn.TrainOneStepCell(net, optimizer)(Tensor([[1.0, 2.0]]))
+    np.testing.assert_allclose(net.weight.asnumpy(), [[0.45, -0.05]], rtol=1e-6)
+    np.testing.assert_allclose(net.bias.asnumpy(), [0.5 if groups else 0.45], rtol=1e-6)

@@ -190,7 +190,7 @@ class Cell(CellTree, CellOptions, CellState, CellNames):
             self.insert_param_to_cell(name, value)
         elif isinstance(value, ParameterTuple):
             self._set_parameter_tuple(name, value)
-        elif name in state.get("_params", ()):
+        elif self._is_parameter(name):
             self._set_parameter_value(name, value)
         elif name in state.get("_buffers", ()):
             self._set_buffer(name, value)
@@ -234,6 +234,13 @@ class Cell(CellTree, CellOptions, CellState, CellNames):
     def _store_cell(self, name: str, cell: Cell | None) -> None:
         self.__dict__["_cells"][name] = cell
         self.__dict__[name] = cell
+
+    def _is_parameter(self, name: str) -> bool:
+        """Whether the attribute holds one, or None in its place; those of a tuple are known by name only."""
+        state = self.__dict__
+        if name not in state.get("_params", ()) or name not in state:
+            return False
+        return state[name] is None or isinstance(state[name], Tensor)
 
     def _set_parameter_value(self, name: str, value: Any) -> None:
         """Assign to an attribute that holds a Parameter something that is none."""

@@ -56,7 +56,7 @@ class LARS(Cell):
         self.dynamic_lr = optimizer.dynamic_lr
         self.is_group = optimizer.is_group
         self.is_group_lr = optimizer.is_group_lr
-        self.weight_decay = optimizer.weight_decay
+        self.weight_decay = 0.0 if optimizer.is_group else optimizer.weight_decay
         self.lars_flag = tuple(bool(lars_filter(param)) for param in optimizer.parameters)
         self.decay_flags = tuple(not _is_norm_parameter(p.name) for p in optimizer.parameters)
         # The decay is part of the ratio here, so the optimizer must not add it again.

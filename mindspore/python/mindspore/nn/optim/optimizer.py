@@ -26,6 +26,7 @@ from mindspore.nn.cell import Cell
 from mindspore.nn.layer.container import CellList
 from mindspore.nn.learning_rate_schedule import LearningRateSchedule
 from mindspore.nn.optim import _divided
+from mindspore.ops import composite as C
 from mindspore.ops import operations as P
 from mindspore.ops._each import as_weights, scaled, with_decay
 
@@ -145,7 +146,12 @@ class Optimizer(UpdateCell):
         self._lay_out(groups, self._find_order(items), learning_rate, weight_decay)
         self.global_step_increase_tensor = Tensor(np.array([1]), mstype.int32)
         self.assignadd = P.AssignAdd()
-        self.weight_decay = weight_decay
+        self.weight_decay = self._shown_decay(weight_decay)
+        # For the optimizers of users.
+        self.hyper_map, self.hyper_map_reverse = C.HyperMap(), C.HyperMap(None, True)
+        self.map_, self.map_reverse = C.Map(), C.Map(None, True)
+        self.optim_filter = (True,) * self.param_length
+        self.use_parallel = False
 
     # ---- construction ----
 
@@ -323,6 +329,13 @@ class Optimizer(UpdateCell):
             for param, i in zip(self.parameters, self._group_ids)
         )
         self.exec_weight_decay = any(self.decay_flags)
+
+    def _shown_decay(self, weight_decay: Any) -> Any:
+        """What optimizers of users go over beside the parameters: with groups one for each, else as it was given."""
+        if not self.is_group or self.dynamic_weight_decay:
+            return weight_decay
+        shown = [Tensor(decay, mstype.float32) for decay in self._decays]
+        return tuple(shown[i] for i in self._group_ids)
 
     def _check_decay(self, weight_decay: Any) -> Any:
         decay = check_value(WeightDecay, weight_decay, "weight_decay", self.cls_name)
