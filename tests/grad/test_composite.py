@@ -290,3 +290,30 @@ def test_stop_gradient_of_a_structure(mode):
         return stopped["a"] * stopped["rest"][0] * a
 
     assert values(ops.grad(f, (0, 1))(X, Y)) == ([2, 4, 6], [0, 0, 0])
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+def test_a_sparse_tensor_is_a_leaf(mode):
+    scaled = C.MultitypeFuncGraph("scaled")
+
+    @scaled.register("Tensor", "RowTensor")
+    def rows(scale, gradient):
+        return ms.RowTensor(gradient.indices, gradient.values * scale, gradient.dense_shape)
+
+    @scaled.register("Tensor", "Tensor")
+    def whole(scale, gradient):
+        return gradient * scale
+
+    class Scaled(nn.Cell):
+        def construct(self, indices, values, x):
+            gradients = (ms.RowTensor(indices, values, (4, 2)), x)
+            first, second = C.HyperMap()(functional.partial(scaled, Tensor(2.0)), gradients)
+            return first.values, second
+
+    before = ms.get_context("mode")
+    ms.set_context(mode=mode)
+    try:
+        values, x = Scaled()(Tensor([0], ms.int32), Tensor([[1.0, 3.0]]), Tensor(1.0))
+    finally:
+        ms.set_context(mode=before)
+    assert values.asnumpy().tolist() == [[2.0, 6.0]] and x.item() == 2.0

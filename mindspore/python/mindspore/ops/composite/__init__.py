@@ -132,7 +132,7 @@ class HyperMap:
         return self._map(fn, trees)
 
     def _map(self, fn: Callable, trees: tuple) -> Any:
-        if not any(isinstance(tree, (tuple, list, dict)) for tree in trees):
+        if not any(map(_is_structure, trees)):
             return invoke(fn, *trees)
         return self._items(fn, trees)
 
@@ -158,6 +158,10 @@ class HyperMap:
 
     def _step(self, fn: Callable, group: tuple) -> Any:
         return self._map(fn, group)
+
+
+def _is_structure(tree: Any) -> bool:
+    return isinstance(tree, (tuple, list, dict)) and not isinstance(tree, _sparse.Sparse)
 
 
 def _described(trees: tuple) -> str:
