@@ -107,6 +107,9 @@ class _SparseGather(Cell):
         return ops.select(counts > 0, sums, -ops.zeros_like(sums)), ops.zeros_like(places)
 
 
+_sparse_gather = _SparseGather()  # of all tables, which do not show it as a part of theirs
+
+
 class _Table(Cell):
     """A table whose rows are looked up; indices outside of it give zeros."""
 
@@ -141,7 +144,7 @@ class _Table(Cell):
         table = initializer(param_init, (vocab_size, embedding_size), dtype)
         self.embedding_table = Parameter(table, name="embedding_table")
         self.embedding_table.sparse_grad = sparse
-        self.gather: Any = _SparseGather() if sparse else P.Gather()
+        self.gather = P.Gather()
         self.reduce_sum = P.ReduceSum(keep_dims=True)
         self.maximum = P.Maximum()
         self.sqrt = P.Sqrt()
@@ -151,7 +154,7 @@ class _Table(Cell):
         inside = ops.logical_and(indices >= 0, indices < self.vocab_size)
         places = ops.select(inside, indices, ops.zeros_like(indices))
         if self.sparse:
-            rows = self.gather(self.embedding_table, places)
+            rows = _sparse_gather(self.embedding_table, places)
         else:
             rows = self.gather(self.embedding_table, places, 0)
         rows = ops.select(inside.expand_dims(-1), rows, ops.zeros_like(rows))

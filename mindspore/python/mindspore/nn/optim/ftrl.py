@@ -8,8 +8,7 @@ from typing import Any
 from mindspore.common._kinds import Finite, NotNegative
 from mindspore.common.tensor import Tensor
 from mindspore.nn.optim.optimizer import Optimizer, compiled, opt_init_args_register
-from mindspore.ops import operations as P
-from mindspore.ops._each import each, of_each, steps
+from mindspore.ops._each import of_each, steps
 from mindspore.ops._steps import ftrl, touched_by
 
 
@@ -42,6 +41,7 @@ class FTRL(Optimizer):
         weight_decay: Any = 0.0,
     ) -> None:
         super().__init__(learning_rate, params, weight_decay, loss_scale)
+        del use_locking
         owner = self.cls_name
         if self.dynamic_lr or self.is_group_lr:
             raise ValueError(
@@ -56,33 +56,16 @@ class FTRL(Optimizer):
         self.moments = self.parameters.clone(prefix="moments", init=float(initial_accum))
         self.linear = self.parameters.clone(prefix="linear", init="zeros")
         self.sparse = self._sparse()
-        self.lazy = any(self.sparse)
-        self.opt = P.ApplyFtrl(use_locking=use_locking)
 
     @compiled
     def construct(self, grads: Sequence[Tensor]) -> bool:
         """Update the parameters."""
         touched = touched_by(grads, self.sparse)
         grads = self._prepare(grads)
-        lr = self.get_lr()
         self._next_step()
-        if self.lazy:
-            rates = of_each(lr, self.param_length)
-            columns = (self.parameters, self.moments, self.linear, grads, rates, touched)
-            steps(ftrl, columns, self.l1, self.l2, self.lr_power)
-            return True
-        each(
-            self.opt,
-            self.param_length,
-            self.parameters,
-            self.moments,
-            self.linear,
-            grads,
-            lr,
-            self.l1,
-            self.l2,
-            self.lr_power,
-        )
+        rates = of_each(self.get_lr(), self.param_length)
+        columns = (self.parameters, self.moments, self.linear, grads, rates, touched)
+        steps(ftrl, columns, self.l1, self.l2, self.lr_power)
         return True
 
 
