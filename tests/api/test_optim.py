@@ -550,3 +550,17 @@ def test_an_optimizer_of_a_user_with_what_the_base_has(groups, mode):
     nn.TrainOneStepCell(net, optimizer)(Tensor([[1.0, 2.0]]))
     np.testing.assert_allclose(net.weight.asnumpy(), [[0.45, -0.05]], rtol=1e-6)
     np.testing.assert_allclose(net.bias.asnumpy(), [0.5 if groups else 0.45], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [nn.FTRL, nn.LazyAdam, nn.ProximalAdagrad, nn.Lamb, nn.SGD, nn.AdaFactor],
+    ids=lambda m: m.__name__,
+)
+def test_a_gradient_of_another_shape_is_refused(make, mode):
+    weight = Parameter(Tensor(np.ones((4, 2), np.float32)), name="weight")
+    optimizer = make([weight]) if make is nn.AdaFactor else make([weight], learning_rate=0.1)
+    says = rf"'{make.__name__}', a gradient must have the shape of its parameter, which is \(4, 2\) for 'weight', but got \(2,\)"
+    with pytest.raises(ValueError, match=says):
+        optimizer((Tensor([1.0, 2.0]),))
+    assert (weight.asnumpy() == 1).all()

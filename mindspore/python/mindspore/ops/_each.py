@@ -46,8 +46,15 @@ def scaled(gradients: Any, factor: Any) -> tuple:
     return tuple(gradient * factor for gradient in gradients)
 
 
-def as_weights(gradients: Any, parameters: tuple) -> tuple:
-    """The gradients, each in the dtype of its parameter."""
+def as_weights(owner: str, gradients: Any, parameters: tuple) -> tuple:
+    """The gradients, each in the dtype of its parameter, whose shape it has."""
+    for gradient, parameter in zip(gradients, parameters):
+        known = all(isinstance(size, int) and size >= 0 for size in gradient.shape)
+        if known and gradient.shape != parameter.shape:
+            raise ValueError(
+                f"For '{owner}', a gradient must have the shape of its parameter, which is {tuple(parameter.shape)} for "
+                f"'{parameter.name}', but got {tuple(gradient.shape)}."
+            )
     pairs = zip(gradients, parameters)
     return tuple(g if g.dtype == p.dtype else g.astype(p.dtype) for g, p in pairs)
 

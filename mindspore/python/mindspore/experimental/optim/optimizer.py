@@ -132,7 +132,7 @@ class Optimizer(UpdateCell):
         for start, group in zip(self.group_start_id, self.param_groups):
             params = tuple(group["params"])
             place = slice(start, start + len(params))
-            found.append((group, place, as_weights(gradients[place], params)))
+            found.append((group, place, as_weights(self.cls_name, gradients[place], params)))
         return found
 
     def __repr__(self) -> str:

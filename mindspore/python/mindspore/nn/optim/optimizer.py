@@ -422,7 +422,7 @@ class Optimizer(UpdateCell):
     def _as_weights(self, gradients: Any) -> Any:
         """The gradients in the dtypes of the weights: mixed precision gives others."""
         check_count(self.cls_name, gradients, self.parameters)
-        return as_weights(gradients, self.parameters)
+        return as_weights(self.cls_name, gradients, self.parameters)
 
     def _next_step(self) -> None:
         """Count the step."""
