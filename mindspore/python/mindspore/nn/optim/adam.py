@@ -76,7 +76,6 @@ class Adam(Optimizer):
         self.moment2 = self.parameters.clone(prefix="moment2", init="zeros")
         if use_amsgrad:
             self.vhat = self.parameters.clone(prefix="vhat", init="zeros")
-        self.sparse = self._sparse()
         self.lazy = any(self.sparse) and (self._may_be_lazy or bool(kwargs.get("use_lazy")))
         self.opt = P.Adam(use_locking, use_nesterov)
         self.assign = P.Assign()

@@ -55,7 +55,6 @@ class FTRL(Optimizer):
         self.lr_power = float(lr_power)
         self.moments = self.parameters.clone(prefix="moments", init=float(initial_accum))
         self.linear = self.parameters.clone(prefix="linear", init="zeros")
-        self.sparse = self._sparse()
 
     @compiled
     def construct(self, grads: Sequence[Tensor]) -> bool:

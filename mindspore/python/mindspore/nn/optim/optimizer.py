@@ -147,6 +147,8 @@ class Optimizer(UpdateCell):
         self.global_step_increase_tensor = Tensor(np.array([1]), mstype.int32)
         self.assignadd = P.AssignAdd()
         self.weight_decay = self._shown_decay(weight_decay)
+        # Of each weight, whether its gradient tells which rows were looked up.
+        self.sparse = tuple(weight.sparse_grad for weight in self.parameters)
         # For the optimizers of users.
         self.hyper_map, self.hyper_map_reverse = C.HyperMap(), C.HyperMap(None, True)
         self.map_, self.map_reverse = C.Map(), C.Map(None, True)
@@ -414,10 +416,6 @@ class Optimizer(UpdateCell):
         gradients = self.decay_weight(gradients)
         gradients = self.gradients_centralization(gradients)
         return self.scale_grad(gradients)
-
-    def _sparse(self) -> tuple[bool, ...]:
-        """Of each weight, whether its gradient tells which rows were looked up."""
-        return tuple(weight.sparse_grad for weight in self.parameters)
 
     def _as_weights(self, gradients: Any) -> Any:
         """The gradients in the dtypes of the weights: mixed precision gives others."""

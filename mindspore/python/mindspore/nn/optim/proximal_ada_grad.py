@@ -43,7 +43,6 @@ class ProximalAdagrad(Optimizer):
         self.accum = self.parameters.clone(prefix="accum", init=float(accum))
         self.l1 = float(l1)
         self.l2 = float(l2)
-        self.sparse = self._sparse()
 
     @compiled
     def construct(self, grads: Sequence[Tensor]) -> bool:
