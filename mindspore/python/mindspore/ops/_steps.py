@@ -82,6 +82,30 @@ def lazy_adam(
     keep(v, square, touched)
 
 
+def followed_leader(
+    w: Tensor,
+    squares: Tensor,
+    linear: Tensor,
+    gradient: Tensor,
+    rate: Any,
+    l1: float,
+    l2: float,
+    shrinkage: float,
+    power: float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Follow the regularised leader (McMahan et al., 2013): the new values of all three."""
+    shrunk = gradient + w * (2 * shrinkage) if shrinkage else gradient
+    total = squares + bound.square(gradient)
+
+    def raised(x: Tensor) -> Tensor:
+        return bound.sqrt(x) if power == -0.5 else bound.pow(x, -power)
+
+    slope = linear + shrunk - (raised(total) - raised(squares)) / rate * w
+    best = (bound.sign(slope) * l1 - slope) / (raised(total) / rate + 2 * l2)
+    made = _select(bound.greater(bound.abs(slope), l1), best, bound.zeros_like(best))
+    return made, total, slope
+
+
 def ftrl(
     w: Any,
     squares: Any,
@@ -94,14 +118,10 @@ def ftrl(
     power: float,
 ) -> None:
     """What ApplyFtrl does, but that it leaves alone what is not touched."""
-    g, before = wide(gradient), wide(squares)
-    total = before + g * g
-    root, root_before = bound.pow(total, -power), bound.pow(before, -power)
-    line = wide(linear) + g - (root - root_before) / rate * wide(w)
-    best = (bound.sign(line) * l1 - line) / (root / rate + 2.0 * l2)
-    keep(w, _select(bound.abs(line) > l1, best, bound.zeros_like(best)), touched)
-    keep(squares, total, touched)
-    keep(linear, line, touched)
+    before = wide(w), wide(squares), wide(linear)
+    made = followed_leader(*before, wide(gradient), rate, l1, l2, 0.0, power)
+    for state, value in zip((w, squares, linear), made):
+        keep(state, value, touched)
 
 
 def infinity(

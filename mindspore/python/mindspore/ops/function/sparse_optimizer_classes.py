@@ -9,6 +9,7 @@ from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common._kinds import NotNegative, NotPositive, Positive
 from mindspore.ops._bind import bound, raw
+from mindspore.ops._steps import followed_leader
 from mindspore.ops.function.math_func import where
 from mindspore.ops.function.optimizer_classes import Scalar, _root, proximal
 
@@ -40,31 +41,6 @@ def _written(there: Tensor | None, *pairs: tuple[Tensor, Tensor]) -> tuple[Tenso
     """Parameters with the new values of the rows that are named, or of all."""
     values = [made if there is None else where(there, made, old) for old, made in pairs]
     return tuple(_assign(old, made) for (old, _), made in zip(pairs, values))
-
-
-def _ftrl_step(
-    var: Tensor,
-    accum: Tensor,
-    linear: Tensor,
-    grad: Tensor,
-    lr: float,
-    l1: float,
-    l2: float,
-    shrinkage: float,
-    power: float,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Follow the regularised leader (McMahan et al., 2013): the new values of all three."""
-    shrunk = grad + var * (2 * shrinkage) if shrinkage else grad
-    squares = accum + _square(grad)
-
-    def raised(x: Tensor) -> Tensor:
-        return _sqrt(x) if power == -0.5 else bound.pow(x, -power)
-
-    change = (raised(squares) - raised(accum)) / lr
-    slope = linear + shrunk - change * var
-    over = _sign(slope) * l1 - slope
-    made = over / (raised(squares) / lr + 2 * l2)
-    return where(bound.greater(_abs(slope), l1), made, 0.0), squares, slope
 
 
 # ---- one gradient for each row --------------------------------------------------------------------
@@ -155,7 +131,7 @@ def _ftrl(
     del use_locking
     _named("SparseApplyFtrl", var, grad, indices)
     full, there = _summed(var, grad, indices)
-    made = _ftrl_step(var, accum, linear, full, lr, l1, l2, l2_shrinkage, lr_power)
+    made = followed_leader(var, accum, linear, full, lr, l1, l2, l2_shrinkage, lr_power)
     return _written(there, *zip((var, accum, linear), made))
 
 
